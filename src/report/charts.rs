@@ -15,6 +15,7 @@ mod marks;
 mod numbers;
 mod over_time;
 mod palette;
+mod panels;
 mod pareto;
 mod pdf;
 mod plot;
@@ -25,6 +26,9 @@ mod sheet;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod time_marks;
+#[cfg(test)]
+mod time_tests;
 
 pub use axis::Axis;
 pub use column::Column;
@@ -36,12 +40,14 @@ pub use numbers::Numbers;
 pub use over_time::{TimeChart, TimeLayer, TimePoint, TimeStyle};
 pub use palette::{Ink, Paint, Theme};
 pub(super) use palette::{classes, variables};
+pub use panels::PanelsChart;
 pub use pareto::{ParetoChart, ParetoPoint};
 pub use pdf::pdf;
 pub use png::{ChartError, png};
 pub use raster::Raster;
 pub use rows::RowsChart;
 pub use spread::{Spread, SpreadChart, SpreadRow};
+pub use time_marks::{TimeEvent, TimeMarks};
 
 /// Width of a chart that spans the whole page, in pixels.
 pub const WIDTH: u32 = 1080;

@@ -3,6 +3,7 @@
 mod error;
 mod facts;
 mod files;
+mod headline;
 mod html;
 mod over_time;
 mod runs;
@@ -55,6 +56,8 @@ struct Section {
     title: String,
     lead: Vec<String>,
     tables: Vec<Table>,
+    /// What a reader needs before trusting the tables and figures.
+    notes: Vec<String>,
     figures: Vec<Figure>,
 }
 
@@ -64,8 +67,21 @@ struct Table {
     caption: String,
     head: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// Whether all columns but the first contain numbers.
-    numbers: bool,
+    look: Look,
+}
+
+/// How a table is shown.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+enum Look {
+    /// As text.
+    #[default]
+    Text,
+    /// All columns but the first contain numbers.
+    Numbers,
+    /// The same, and the last row is the whole.
+    Total,
+    /// The values of its only row as tiles, each with its title.
+    Tiles,
 }
 
 /// A chart with its file name.

@@ -7,6 +7,7 @@ mod differences;
 mod distribution;
 mod groups;
 mod jobs;
+mod marks;
 mod pareto;
 mod places;
 mod run;

@@ -8,6 +8,7 @@ mod figures;
 mod forked;
 mod good;
 mod options;
+mod pages;
 mod reports;
 mod reproduce;
 mod scenario;

@@ -26,6 +26,11 @@ const TIME_UNITS: [(&str, f64, &[f64]); 4] = [
 ];
 
 impl Axis {
+    /// The units of time as JSON, for the script of a page: name, length in seconds, and steps between ticks in that unit.
+    pub(crate) fn time_units() -> String {
+        serde_json::json!(TIME_UNITS).to_string()
+    }
+
     /// An axis for the time of a run in seconds, labelled in the unit that suits its length.
     pub fn time(from: f64, to: f64) -> Self {
         let to = if to > from { to } else { from + 1.0 };
@@ -164,6 +169,17 @@ impl Axis {
     /// The same range without ticks.
     pub(super) fn without_ticks(&self) -> Self {
         Self { title: String::new(), data: self.data.clone(), ticks: Vec::new(), ..*self }
+    }
+
+    /// The same axis without its title.
+    pub(super) fn untitled(&self) -> Self {
+        Self { title: String::new(), ..self.clone() }
+    }
+
+    /// The same axis with neither title nor labels, but with its ticks.
+    pub(super) fn unlabelled(&self) -> Self {
+        let ticks = self.ticks.iter().map(|(at, _)| (*at, String::new()));
+        Self { title: String::new(), data: self.data.clone(), ticks: ticks.collect(), ..*self }
     }
 
     /// The position of a value between the ends of the axis; values beyond an end are clamped to it.

@@ -8,7 +8,7 @@ use super::marks::Dash;
 use super::numbers::cell;
 use super::plot::{Frame, NORMAL, Plot, SMALL};
 use super::sheet::{Anchor, Sheet, UNIT, fitted, polyline, rectangle, text_width};
-use super::{Axis, Chart, Ink, Numbers, Paint, Raster, Theme, WIDTH};
+use super::{Axis, Chart, Ink, Numbers, Paint, Raster, Theme, TimeMarks, WIDTH};
 
 /// A strip: the processors of one partition.
 #[derive(Clone, Debug)]
@@ -87,11 +87,14 @@ pub struct GanttChart {
     pub down: Vec<GanttShading>,
     /// Colours of the groups, with names if there is a legend.
     pub groups: Vec<(String, Ink)>,
+    /// Marks on the time axis.
+    pub marks: TimeMarks,
 }
 
 /// Maximum number of bars that are drawn individually; beyond it, bars of a group are merged.
 const SINGLE: usize = 4_000;
-/// Maximum number of bars that all have a tooltip; with more, only bars at least `HAIR` units wide do.
+/// Maximum number of bars that all have a tooltip in a file; with more, only bars at least `HAIR` units wide do. On a page, which
+/// zooms, all single bars have one.
 const FEW: usize = 400;
 const HAIR: i32 = 15;
 
@@ -108,8 +111,9 @@ impl Chart for GanttChart {
         let labels = names + 16 + 42;
         let full = paint.width(WIDTH);
         let width = full as i32 - labels - 16;
-        let entries = self.entries();
-        let above = legend::height(&entries, width) + 6;
+        let marks = self.marks.on(&self.x);
+        let entries: Vec<_> = self.entries().into_iter().chain(marks.entries()).collect();
+        let above = legend::height(&entries, width) + 6 + marks.room();
         let heights = self.heights();
         let gap = if self.rows.len() > 1 { 14 } else { 0 };
         let inside: i32 = heights.iter().sum::<i32>() + gap * (heights.len() as i32 - 1).max(0);
@@ -130,13 +134,22 @@ impl Chart for GanttChart {
             }
             top += height + gap;
         }
-        self.shade(&sheet, &plots);
-        for (row, plot) in self.rows.iter().zip(&plots) {
-            self.raster(&sheet, row, plot, paint);
+        let fine: Vec<Plot> = plots.iter().map(Plot::fine).collect();
+        if let Some(first) = plots.first() {
+            first.zoom();
+            fine.iter().for_each(|plot| marks.shade(plot));
+            self.shade(&sheet, &fine);
+            for (row, plot) in self.rows.iter().zip(&fine) {
+                self.raster(&sheet, row, plot, paint);
+            }
+            self.bars(&sheet, &fine);
+            self.machines(&sheet, &fine);
+            self.joins(&sheet, &fine);
+            fine.iter().for_each(|plot| marks.lines(plot));
+            sheet.shut();
+            self.labels(&sheet, &plots);
+            marks.flags(&sheet, first);
         }
-        self.bars(&sheet, &plots);
-        self.machines(&sheet, &plots);
-        self.joins(&sheet, &plots);
         sheet.finish()
     }
 
@@ -238,8 +251,8 @@ impl GanttChart {
     fn bars(&self, sheet: &Sheet, plots: &[Plot]) {
         let ink = |bar: &GanttBar| self.groups.get(bar.group).map_or(Ink::Series(0), |(_, ink)| *ink);
         let single = self.bars.len() <= SINGLE;
-        // A bar as thin as a hair is too narrow for a tooltip.
-        let apart = |data_width: i32| self.bars.len() <= FEW || data_width >= HAIR;
+        // A bar as thin as a hair is too narrow for a tooltip, until a page enlarges it.
+        let apart = |data_width: i32| self.bars.len() <= FEW || sheet.is_page() || data_width >= HAIR;
         let alpha = |wasted: bool| if wasted { 0.3 } else { 0.92 };
         // The merged bars, by colour and by whether the attempt failed.
         let mut merged: BTreeMap<(u8, bool), (Ink, String)> = BTreeMap::new();
@@ -275,7 +288,6 @@ impl GanttChart {
             sheet.stroke(&wasted, Ink::Wasted, 1.0, 1.0);
             sheet.dash(None);
             sheet.stroke(&killed, Ink::Wasted, 1.0, 2.5);
-            self.labels(sheet, plots);
         }
     }
 
@@ -290,8 +302,9 @@ impl GanttChart {
     /// Draws thin lines in the background colour between neighbouring bars of the same colour, where there is space.
     fn outlines(&self, sheet: &Sheet, plots: &[Plot]) {
         let mut data = String::new();
+        let grain = plots.first().map_or(1, |plot| plot.grain);
         for (_, ((left, low), (right, high))) in self.boxes(plots) {
-            if right - left >= 4 * UNIT && low - high >= 3 * UNIT {
+            if right - left >= 4 * UNIT * grain && low - high >= 3 * UNIT {
                 rectangle(&mut data, left, high, right - left, low - high);
             }
         }
@@ -299,6 +312,10 @@ impl GanttChart {
     }
 
     fn labels(&self, sheet: &Sheet, plots: &[Plot]) {
+        if self.bars.len() > SINGLE {
+            return;
+        }
+        sheet.open("class=\"labels\"");
         for (bar, ((left, low), (right, high))) in self.boxes(plots) {
             let room = f64::from(low - high) / f64::from(UNIT);
             let size = if room >= 14.0 { NORMAL } else { 9.0 };
@@ -309,6 +326,7 @@ impl GanttChart {
             let baseline = (low + high) / 2 + (size * 3.6) as i32;
             sheet.text(&bar.label, ((left + right) / 2, baseline), size, ink, Anchor::Middle, false);
         }
+        sheet.shut();
     }
 
     /// Draws lines between machines, unless they would cover everything.
@@ -344,10 +362,17 @@ fn corners(plot: &Plot, (from, to): (f64, f64), range: &Range<u32>) -> (Point, P
     (plot.at(from, f64::from(range.start)), plot.at(to, f64::from(range.end)))
 }
 
-/// Appends a rectangle of the data, at least `least` units wide and three high, so that it stays visible.
+/// Appends a rectangle of the data, at least `least` units wide and three high, so that it stays visible. What zooms is as wide as it
+/// is: there an edge keeps it visible.
 fn boxed(data: &mut String, plot: &Plot, times: (f64, f64), range: &Range<u32>, least: i32) {
     let ((left, low), (right, high)) = corners(plot, times, range);
-    rectangle(data, left, high, (right - left).max(least), (low - high).max(3));
+    rectangle(
+        data,
+        left,
+        high,
+        (right - left).max(if plot.grain > 1 { 1 } else { least }),
+        (low - high).max(3),
+    );
 }
 
 /// The axis of a strip: its processors, with a few labels.

@@ -22,6 +22,9 @@ pub(super) enum Swatch {
     Diamond,
     /// A box with a line in its middle.
     Spread,
+    /// The measured window, and an event, on a time axis.
+    Window,
+    Event,
 }
 
 impl Swatch {
@@ -42,6 +45,8 @@ const LINE: i32 = 18;
 const SWATCH: i32 = 14;
 const WIDE: i32 = 30;
 const GAP: i32 = 16;
+/// Opacity of the measured window, here and in plots.
+pub(super) const WINDOW: f64 = 0.11;
 
 /// Height of a legend of a given width, in pixels.
 pub(super) fn height(entries: &[Entry], width: i32) -> i32 {
@@ -77,6 +82,11 @@ pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width:
             Swatch::Diamond => {
                 sheet.shape(centre, 5 * UNIT, *ink, Shape::Diamond, true, None);
             }
+            Swatch::Window => {
+                sheet.fill(&data, *ink, WINDOW, None);
+                sheet.stroke(&data, *ink, 0.6, 0.8);
+            }
+            Swatch::Event => sheet.shape(centre, 5 * UNIT, *ink, Shape::Down, true, None),
             Swatch::Spread => {
                 sheet.fill(&data, *ink, 0.3, None);
                 sheet.stroke(&data, *ink, 1.0, 1.2);

@@ -5,7 +5,7 @@ use super::marks::Dash;
 use super::numbers::cell;
 use super::plot::{Frame, Plot, label_space};
 use super::sheet::Sheet;
-use super::{Axis, Chart, Ink, Numbers, Paint, WIDTH};
+use super::{Axis, Chart, Ink, Numbers, Paint, TimeMarks, WIDTH};
 
 /// The value from `x` to the next point: its mean, and its bounds if the point summarizes several changes.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -61,53 +61,75 @@ pub struct TimeChart {
     pub height: u32,
     /// Minimum width of the label column in pixels, so that charts below each other are aligned; longer labels widen it.
     pub labels: i32,
+    /// Marks on the time axis.
+    pub marks: TimeMarks,
 }
 
 impl Chart for TimeChart {
     fn svg(&self, paint: Paint) -> String {
-        let entries = self.layers.iter().filter(|_| self.layers.len() > 1).map(|layer| {
-            let swatch = match layer.style {
-                TimeStyle::Line => Swatch::Line,
-                TimeStyle::Dashed => Swatch::Dashed(Dash::EVEN),
-                TimeStyle::Area => Swatch::Box,
-                TimeStyle::Faint => Swatch::Faint,
-            };
-            (layer.name.clone(), layer.ink, swatch)
-        });
-        let entries: Vec<legend::Entry> = entries.collect();
+        let marks = self.marks.on(&self.x);
+        let layers: Vec<&TimeLayer> = self.layers.iter().filter(|_| self.layers.len() > 1).collect();
+        let entries = entries(&layers, &marks);
         let labels = self.labels.max(label_space(&self.y));
         let whole = paint.width(WIDTH);
         let width = whole as i32 - labels - 16;
-        let above = legend::height(&entries, width) + 6;
+        let above = legend::height(&entries, width) + 6 + marks.room();
         let sheet = Sheet::new(whole, self.height + above as u32 + 4, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width);
         let (width, height) = (whole as i32 - 16, self.height as i32);
         let frame = Frame { top: above, width, height, labels, x_labels: true, mesh: (false, true) };
         let plot = Plot::draw(&sheet, frame, &self.x, &self.y);
+        marks.shade(&plot);
         for layer in &self.layers {
-            self.layer(&plot, layer);
+            layer.draw(&plot, (self.x.to, self.y.from), self.layers.len() == 1);
         }
+        marks.lines(&plot);
+        marks.flags(&sheet, &plot);
         sheet.finish()
     }
 
     fn numbers(&self) -> Numbers {
-        let mut numbers = Numbers::new(["series", &self.x.data, &self.y.data, "least", "most"]);
-        for layer in &self.layers {
-            let row = |point: &TimePoint| {
-                let cells = [point.x, point.mean, point.low, point.high].map(cell);
-                std::iter::once(layer.name.clone()).chain(cells).collect()
-            };
-            numbers.rows.extend(layer.points.iter().map(row));
-        }
-        numbers
+        numbers(&self.x, &self.y, self.layers.iter().map(|layer| (layer.name.clone(), layer)))
     }
 }
 
-impl TimeChart {
-    fn layer(&self, plot: &Plot, layer: &TimeLayer) {
+/// The entries of a legend of layers and marks.
+pub(super) fn entries(layers: &[&TimeLayer], marks: &TimeMarks) -> Vec<legend::Entry> {
+    let entry = |layer: &&TimeLayer| {
+        let swatch = match layer.style {
+            TimeStyle::Line => Swatch::Line,
+            TimeStyle::Dashed => Swatch::Dashed(Dash::EVEN),
+            TimeStyle::Area => Swatch::Box,
+            TimeStyle::Faint => Swatch::Faint,
+        };
+        (layer.name.clone(), layer.ink, swatch)
+    };
+    layers.iter().map(entry).chain(marks.entries()).collect()
+}
+
+/// The numbers of layers with their names.
+pub(super) fn numbers<'a>(
+    x: &Axis,
+    y: &Axis,
+    layers: impl Iterator<Item = (String, &'a TimeLayer)>,
+) -> Numbers {
+    let mut numbers = Numbers::new(["series", &x.data, &y.data, "least", "most"]);
+    for (name, layer) in layers {
+        let row = |point: &TimePoint| {
+            let cells = [point.x, point.mean, point.low, point.high].map(cell);
+            std::iter::once(name.clone()).chain(cells).collect()
+        };
+        numbers.rows.extend(layer.points.iter().map(row));
+    }
+    numbers
+}
+
+impl TimeLayer {
+    /// Draws the layer on a plot until `end`; areas stand on `floor`. A line that is alone needs no dashes.
+    pub(super) fn draw(&self, plot: &Plot, (end, floor): (f64, f64), alone: bool) {
         let stepped = |value: fn(&TimePoint) -> f64| -> Vec<(f64, f64)> {
-            let mut steps: Vec<(f64, f64)> = Vec::with_capacity(layer.points.len() * 2);
-            for point in &layer.points {
+            let mut steps: Vec<(f64, f64)> = Vec::with_capacity(self.points.len() * 2);
+            for point in &self.points {
                 let value = value(point);
                 match steps.last().copied() {
                     Some((_, before)) if before == value => {}
@@ -115,33 +137,31 @@ impl TimeChart {
                     None => steps.push((point.x, value)),
                 }
             }
-            steps.extend(steps.last().map(|(_, value)| (self.x.to, *value)));
+            steps.extend(steps.last().map(|(_, value)| (end, *value)));
             steps
         };
         let mean = stepped(|point| point.mean);
         let Some(((first, _), (last, _))) = mean.first().copied().zip(mean.last().copied()) else {
             return;
         };
-        let floor = self.y.from;
-        match layer.style {
+        match self.style {
             TimeStyle::Area | TimeStyle::Faint => {
                 let mut shape = vec![(first, floor)];
                 shape.extend(mean);
                 shape.push((last, floor));
-                plot.polygon(&shape, layer.ink, if layer.style == TimeStyle::Area { 0.85 } else { 0.3 });
+                plot.polygon(&shape, self.ink, if self.style == TimeStyle::Area { 0.85 } else { 0.3 });
             }
             TimeStyle::Line | TimeStyle::Dashed => {
-                if layer.points.iter().any(|point| point.low < point.high) {
+                if self.points.iter().any(|point| point.low < point.high) {
                     let mut band = stepped(|point| point.high);
                     band.extend(stepped(|point| point.low).into_iter().rev());
-                    plot.polygon(&band, layer.ink, 0.22);
+                    plot.polygon(&band, self.ink, 0.22);
                 }
-                let dash = match layer.style {
+                let dash = match self.style {
                     TimeStyle::Dashed => Some(Dash::EVEN),
-                    // A single line needs nothing to distinguish it.
-                    _ => layer.ink.dash().filter(|_| self.layers.len() > 1),
+                    _ => self.ink.dash().filter(|_| !alone),
                 };
-                plot.line(&mean, layer.ink, 1.5, dash);
+                plot.line(&mean, self.ink, 1.5, dash);
             }
         }
     }

@@ -63,12 +63,14 @@ pub enum Ink {
     Gain,
     /// Shading of worse values.
     Loss,
+    /// Shading of the measured window of a run.
+    Window,
     /// A series, by its number; its colour, dashes and mark repeat after [`Ink::SERIES`].
     Series(u8),
 }
 
 /// The light and the dark colour of each role but the series, in the order of [`Ink::index`].
-const ROLES: [(&str, &str); 9] = [
+const ROLES: [(&str, &str); 10] = [
     ("#ffffff", "#15181c"),
     ("#1c2126", "#e6e8ea"),
     ("#56606b", "#a3acb5"),
@@ -78,6 +80,7 @@ const ROLES: [(&str, &str); 9] = [
     ("#c2182b", "#ff6b74"),
     ("#0b76c4", "#3f9fe0"),
     ("#d9660b", "#f08a3c"),
+    ("#e8b800", "#c9a227"),
 ];
 
 /// The look of each series: its colour on light and on dark paper, the dashes of its line, and the shape of its marks. No two have the
@@ -115,6 +118,7 @@ impl Ink {
             Self::Wasted => 6,
             Self::Gain => 7,
             Self::Loss => 8,
+            Self::Window => 9,
             Self::Series(number) => ROLES.len() as u8 + number % Self::SERIES,
         }
     }
@@ -174,7 +178,13 @@ fn hex(index: u8, theme: Theme) -> &'static str {
 
 /// The style sheet that assigns CSS variables to the classes of [`Paint::Page`], without the variables of a theme.
 pub(crate) fn classes() -> String {
-    (0..COLOURS).map(|n| format!(".f{n}{{fill:var(--i{n})}}.s{n}{{fill:none;stroke:var(--i{n})}}")).collect()
+    // What zooms has an edge in its own colour, so that a bar as thin as a hair stays visible.
+    let class = |n| {
+        format!(
+            ".f{n}{{fill:var(--i{n})}}.s{n}{{fill:none;stroke:var(--i{n})}}.zoom .f{n}{{stroke:var(--i{n})}}"
+        )
+    };
+    (0..COLOURS).map(class).collect()
 }
 
 /// The CSS variables of one theme.

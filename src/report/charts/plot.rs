@@ -3,13 +3,15 @@
 use super::axis::Axis;
 use super::marks::Dash;
 use super::palette::Ink;
-use super::sheet::{Anchor, Sheet, UNIT, polyline, text_width};
+use super::sheet::{Anchor, Sheet, UNIT, polyline, tenths, text_width};
 use super::{Paint, legend};
 
 /// Font size of tick labels, in pixels.
 pub(super) const SMALL: f64 = 11.0;
 /// Font size of axis titles and legend entries, in pixels.
 pub(super) const NORMAL: f64 = 12.0;
+/// How many times finer positions in time are in a group that zooms.
+const FINE: i32 = 100;
 /// Length of a tick, and its distance from its label, in units.
 const TICK: i32 = 4 * UNIT;
 const LABEL: i32 = 2 * TICK;
@@ -38,6 +40,8 @@ pub(super) struct Plot {
     right: i32,
     bottom: i32,
     top: i32,
+    /// Positions along x are so many times larger than on the sheet.
+    pub(super) grain: i32,
 }
 
 /// Width that the labels and the title of a y axis need, in pixels.
@@ -75,7 +79,8 @@ impl Plot {
         let foot = end.1 - below * UNIT;
         // The last unit inside the plot.
         let (right, bottom) = (end.0 - 1, foot - 1);
-        let plot = Self { sheet: sheet.clone(), x: x.clone(), y: y.clone(), left, right, bottom, top };
+        let plot =
+            Self { sheet: sheet.clone(), x: x.clone(), y: y.clone(), left, right, bottom, top, grain: 1 };
         if !y.title.is_empty() && frame.labels > 0 {
             let at = (share(0.8, NORMAL), top + (foot - top) / 2);
             plot.title(&y.title, at, foot - top + 30 * UNIT, true);
@@ -84,7 +89,9 @@ impl Plot {
             // A title that is longer than the axis is in the middle of the whole.
             let from = if text_width(&x.title, NORMAL) > end.0 - left { 0 } else { left };
             let at = (from + (end.0 - from) / 2, end.1 + share(-0.2, NORMAL));
+            sheet.open("class=\"axis\"");
             plot.title(&x.title, at, end.0 - from, false);
+            sheet.shut();
         }
         let places = |axis: &Axis, place: &dyn Fn(f64) -> i32| -> Vec<i32> {
             axis.ticks.iter().map(|(tick, _)| place(*tick)).collect()
@@ -116,6 +123,7 @@ impl Plot {
             (Some(least), Some(most)) if most - least <= UNIT && least > 0 => (widest + least - 1) / least,
             _ => 1,
         };
+        sheet.open("class=\"ticks\"");
         let mut free = i32::MIN;
         for (number, (label, x)) in (0..).zip(order) {
             plot.stroke([(x, foot), (x, foot + TICK)], Ink::Axis);
@@ -125,7 +133,27 @@ impl Plot {
                 free = x + half + 6 * UNIT;
             }
         }
+        sheet.shut();
         plot
+    }
+
+    /// The same plot with positions along x that are so fine that they can be enlarged, for a group of a page that scales them back:
+    /// see [`Self::zoom`]. In a file it is the same.
+    pub(super) fn fine(&self) -> Self {
+        let grain = if self.sheet.is_page() { FINE } else { 1 };
+        let (sheet, x, y) = (self.sheet.clone(), self.x.clone(), self.y.clone());
+        Self { sheet, x, y, left: self.left * grain, right: self.right * grain, grain, ..*self }
+    }
+
+    /// Begins the group of what the script of a page moves and enlarges along x: where its axis begins and ends on the sheet and in
+    /// the data is told in attributes.
+    pub(super) fn zoom(&self) {
+        let (from, to) = (self.x.from, self.x.to);
+        let (left, right) = (tenths(self.left), tenths(self.right));
+        self.sheet.open(&format!(
+            "class=\"zoom\" transform=\"scale({} 1)\" data-left=\"{left}\" data-right=\"{right}\" data-from=\"{from}\" data-to=\"{to}\" data-fine=\"{FINE}\"",
+            1.0 / f64::from(FINE)
+        ));
     }
 
     /// Whether all labels of an x axis fit beside each other below a plot of a width in pixels.
@@ -142,7 +170,9 @@ impl Plot {
     }
 
     fn label(&self, text: &str, at: (i32, i32), anchor: Anchor) {
-        self.sheet.text(text, at, SMALL, Ink::Muted, anchor, false);
+        if !text.is_empty() {
+            self.sheet.text(text, at, SMALL, Ink::Muted, anchor, false);
+        }
     }
 
     fn stroke(&self, points: [(i32, i32); 2], ink: Ink) {

@@ -71,6 +71,25 @@ impl Sheet {
         std::mem::take(&mut document.body)
     }
 
+    /// Whether the sheet is part of a page, whose script may move what is in a [group](Self::open).
+    pub(super) fn is_page(&self) -> bool {
+        self.0.borrow().paint == Paint::Page
+    }
+
+    /// Begins a group with the given attributes; files have none.
+    pub(super) fn open(&self, attributes: &str) {
+        if self.is_page() {
+            let _ = writeln!(self.0.borrow_mut().body, "<g {attributes}>");
+        }
+    }
+
+    /// Ends the last group.
+    pub(super) fn shut(&self) {
+        if self.is_page() {
+            self.0.borrow_mut().body.push_str("</g>\n");
+        }
+    }
+
     /// Sets the dash pattern of the following lines; `None` for solid lines.
     pub(super) fn dash(&self, dash: Option<Dash>) {
         self.0.borrow_mut().dash = dash;

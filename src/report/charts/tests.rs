@@ -47,6 +47,7 @@ fn each_job_of_a_small_gantt_is_there_once() {
         joins: Vec::new(),
         down: Vec::new(),
         groups: vec![(String::new(), Ink::Series(0))],
+        marks: TimeMarks::default(),
     };
     for paint in [Paint::Page, Paint::File(Theme::Light), Paint::File(Theme::Dark)] {
         let svg = chart.svg(paint);
@@ -75,6 +76,7 @@ fn bare() -> Vec<Box<dyn Chart>> {
             }],
             height: 100,
             labels: 60,
+            marks: TimeMarks::default(),
         }),
         Box::new(HeatChart { title: "h".into(), rows: Vec::new(), columns: Vec::new(), panels: Vec::new() }),
         Box::new(CurvesChart {
@@ -120,6 +122,7 @@ fn bare() -> Vec<Box<dyn Chart>> {
             joins: Vec::new(),
             down: Vec::new(),
             groups: Vec::new(),
+            marks: TimeMarks::default(),
         }),
     ]
 }
@@ -156,6 +159,7 @@ fn a_page_gets_classes_and_a_file_gets_colours() {
         }],
         height: 90,
         labels: 40,
+        marks: TimeMarks::default(),
     };
     let page = chart.svg(Paint::Page);
     assert!(!page.contains('#') && !page.contains("http"), "{page}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::Table;
+use super::{Look, Table};
 use crate::model::Outcome;
 use crate::output::{FolderKind, RunFolder};
 use crate::report::figures::{count, duration, number};
@@ -15,6 +15,8 @@ use crate::units::unsigned_zero;
 
 /// Title of the row with the folder of a run.
 pub(super) const FOLDER: &str = "folder";
+/// Title of the row with its files.
+pub(super) const FILES: &str = "files in it";
 
 /// The measures of the table over all jobs, in its order, after the number of jobs and their outcomes.
 const MEASURES: [&str; 28] = [
@@ -64,6 +66,11 @@ pub(super) fn what_was_run(runs: &[(&RunFolder, &RunSeries)]) -> Table {
 
 fn facts(folder: &RunFolder, series: &RunSeries) -> Vec<(&'static str, String)> {
     let mut facts = vec![(FOLDER, folder.dir().display().to_string())];
+    let files = ["jobs.csv", "segments.csv", "events.csv", "machines.csv", "scenario.toml", "summary.json"];
+    let files: Vec<&str> = files.into_iter().filter(|file| folder.dir().join(file).is_file()).collect();
+    if folder.kind() == FolderKind::Run && !files.is_empty() {
+        facts.push((FILES, files.join(", ")));
+    }
     let kind = match folder.kind() {
         FolderKind::Run => "a run of gridemu",
         FolderKind::Batsim => "a schedule in Batsim's columns",
@@ -187,7 +194,7 @@ pub(super) fn all_jobs(titles: &[String], measures: &[BTreeMap<String, f64>]) ->
     let difference = (measures.len() == 2).then(|| "difference".to_owned());
     let head = [String::new()].into_iter().chain(titles.iter().cloned()).chain(difference);
     let head = if measures.len() == 1 { Vec::new() } else { head.collect() };
-    Table { caption: "All jobs that count".to_owned(), head, rows, numbers: true }
+    Table { caption: "All jobs that count".to_owned(), head, rows, look: Look::Numbers }
 }
 
 /// Formats a value as suits its measure.
@@ -245,42 +252,24 @@ fn first_place(value: f64) -> Option<usize> {
 }
 
 /// The title of a column, and its cell in a row.
-type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
+pub(super) type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
 
-fn table<T>(caption: &str, rows: &[T], columns: &[Column<'_, T>]) -> Table {
+pub(super) fn table<T>(caption: &str, rows: &[T], columns: &[Column<'_, T>]) -> Table {
     let head = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
     let cells = |row: &T| columns.iter().map(|(_, cell)| cell(row)).collect();
-    Table { caption: caption.to_owned(), head, rows: rows.iter().map(cells).collect(), numbers: true }
+    Table { caption: caption.to_owned(), head, rows: rows.iter().map(cells).collect(), look: Look::Numbers }
 }
 
-fn figure(value: &Value, decimals: usize) -> String {
+pub(super) fn figure(value: &Value, decimals: usize) -> String {
     number(value.as_f64(), decimals)
 }
 
-fn percent(share: &Value, decimals: usize) -> String {
+pub(super) fn percent(share: &Value, decimals: usize) -> String {
     share.as_f64().map_or_else(|| "–".to_owned(), |share| format!("{:.decimals$} %", share * 100.0))
 }
 
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
-}
-
-/// A row for each site.
-pub(super) fn sites(summary: &Value) -> Option<Table> {
-    let sites = summary["sites"].as_array().filter(|sites| !sites.is_empty())?;
-    let columns: [Column<'_, Value>; 10] = [
-        ("site", &|site| text(&site["name"])),
-        ("policy", &|site| text(&site["policy"])),
-        ("processors", &|site| figure(&site["processors"], 0)),
-        ("jobs", &|site| figure(&site["jobs"], 0)),
-        ("mean wait (s)", &|site| figure(&site["mean_wait"], 1)),
-        ("mean bounded slowdown", &|site| figure(&site["mean_bounded_slowdown"], 2)),
-        ("utilization", &|site| percent(&site["utilization"], 1)),
-        ("down", &|site| percent(&site["down"], 1)),
-        ("energy (kWh)", &|site| figure(&site["energy"]["meter_kwh"], 1)),
-        ("cost", &|site| figure(&site["cost"], 2)),
-    ];
-    Some(table("By site", sites, &columns))
 }
 
 /// Jobs of the sites' own users, and of the grid.

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display, Write as _};
 
-use super::{Figure, Report, Section, Table};
-use crate::report::charts::{Paint, Theme, classes, variables};
+use super::{Figure, Look, Report, Section, Table};
+use crate::report::charts::{Axis, Paint, Theme, classes, variables};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -54,13 +54,17 @@ pub(super) fn page(report: &Report) -> String {
     }
     out + &format!(
         "</main>\n<footer>Made by gridemu {VERSION}. This page loads nothing from anywhere.</footer>\n\
-         <script>\n{SCRIPT}\n</script>\n</body>\n</html>"
+         <script>\nconst UNITS = {};\n{SCRIPT}\n</script>\n</body>\n</html>",
+        Axis::time_units()
     )
 }
 
 fn section(out: &mut String, section: &Section, number: &mut usize) {
     out.extend(section.lead.iter().map(|paragraph| format!("<p>{}</p>\n", Text(paragraph))));
     out.extend(section.tables.iter().map(table));
+    if !section.notes.is_empty() {
+        *out += &format!("<p class=\"notes\">{}</p>\n", Text(&section.notes.join(" ")));
+    }
     let mut rows: Vec<Vec<&Figure>> = Vec::new();
     for figure in &section.figures {
         let beside = usize::from(figure.beside.max(1));
@@ -83,7 +87,18 @@ fn section(out: &mut String, section: &Section, number: &mut usize) {
 }
 
 fn table(table: &Table) -> String {
-    let class = if table.numbers { " class=\"numbers\"" } else { "" };
+    if table.look == Look::Tiles {
+        let cells = table.head.iter().zip(table.rows.iter().flatten());
+        let tile = |(title, value): (&String, &String)| {
+            format!("<div><dt>{}</dt><dd>{}</dd></div>\n", Text(title), Text(value))
+        };
+        return format!("<dl class=\"tiles\">\n{}</dl>\n", cells.map(tile).collect::<String>());
+    }
+    let class = match table.look {
+        Look::Text | Look::Tiles => "",
+        Look::Numbers => " class=\"numbers\"",
+        Look::Total => " class=\"numbers total\"",
+    };
     let mut out = format!("<div class=\"table\"><table{class}>\n");
     if !table.caption.is_empty() {
         out += &format!("<caption>{}</caption>\n", Text(&table.caption));

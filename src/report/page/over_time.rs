@@ -1,25 +1,27 @@
 //! Charts of a run over time.
 
 use super::{Figure, Section};
-use crate::report::charts::{Axis, Ink, TimeChart, TimeLayer, TimePoint, TimeStyle};
-use crate::report::series::{RunSeries, Steps, ink};
+use crate::report::charts::{Axis, Ink, PanelsChart, TimeChart, TimeLayer, TimeMarks, TimePoint, TimeStyle};
+use crate::report::series::{RunSeries, Steps};
 use crate::units::Rate;
 
 /// Points of a curve over time: about one for each pixel.
 pub(super) const BINS: u32 = 900;
 /// Bins of areas: finer bins would look like needles.
 const COARSE: u32 = 320;
-/// Maximum number of sites with distinguishable curves.
-const SITES: usize = Ink::SERIES as usize;
+/// Bins of the small charts of sites, and the maximum number of these.
+const SMALL: u32 = 120;
+const SITES: usize = 24;
 /// Width of the label column of charts over time, in pixels, so that the charts are aligned.
 const LABELS: i32 = 64;
 
 /// Utilization, the queue, power and cost over time. `tail` is appended to the file names of the charts.
 pub(super) fn over_time(series: &mut RunSeries, tail: &str) -> Section {
     let span = series.jobs.span;
+    let marks = series.marks.clone();
     let mut figures = Vec::new();
     let mut add = |name: &str, caption: &str, what: &str, layers: Vec<TimeLayer>| {
-        figures.push(time_figure(&format!("{name}{tail}"), caption, span, what, layers));
+        figures.push(time_figure(&format!("{name}{tail}"), caption, (span, &marks), what, layers));
     };
     let processors = series.processors();
     let (mut busy, unit) = busy_share(series);
@@ -34,15 +36,6 @@ pub(super) fn over_time(series: &mut RunSeries, tail: &str) -> Section {
     }
     let caption = "Processors in use over time, in percent of all processors.";
     add("utilization", caption, "utilization (%)", layers);
-    if (2..=SITES).contains(&series.sites.len()) {
-        let sites = series.sites.iter().zip(&mut series.busy).enumerate();
-        let layers = sites.map(|(at, ((name, processors), busy))| {
-            let unit = 100.0 / ((*processors).max(1) as f64 * Rate::FULL.units() as f64);
-            layer(name, ink(at), TimeStyle::Line, means(busy.points(span, BINS / 6, unit)))
-        });
-        let caption = "The same by site, each in percent of its own processors, smoothed.";
-        add("utilization-sites", caption, "utilization (%)", layers.collect());
-    }
     let waiting = layer("waiting", Ink::Series(1), TimeStyle::Line, series.waiting.points(span, BINS, 1.0));
     let running = layer("running", Ink::Series(0), TimeStyle::Line, series.running.points(span, BINS, 1.0));
     let mut caption =
@@ -75,7 +68,54 @@ pub(super) fn over_time(series: &mut RunSeries, tail: &str) -> Section {
         let caption = "Cumulative cost to users, in the currency of the scenario.";
         add("cost", caption, "cost so far (currency units)", layers);
     }
+    figures.splice(1..1, sites(series, tail));
     Section { figures, ..Section::new("Over time") }
+}
+
+/// Utilization of each site in a small chart of its own, if there are several: of the busiest, if there are too many.
+fn sites(series: &mut RunSeries, tail: &str) -> Option<Figure> {
+    let ((from, to), count) = (series.jobs.span, series.sites.len());
+    if count < 2 {
+        return None;
+    }
+    let mut panels = Vec::with_capacity(count);
+    for (at, (name, processors)) in series.sites.iter().enumerate() {
+        let processors = i64::try_from(*processors).unwrap_or(i64::MAX).max(1);
+        let unit = 100.0 / (processors as f64 * Rate::FULL.units() as f64);
+        let busy = means(series.busy[at].points((from, to), SMALL, unit));
+        let ends = busy.iter().skip(1).map(|point| point.x).chain([to as f64 / 1e6]);
+        let used: f64 = busy.iter().zip(ends).map(|(point, end)| point.mean * (end - point.x)).sum();
+        let mut layers = vec![layer("in use", Ink::Series(0), TimeStyle::Area, busy)];
+        if !series.down[at].is_empty() {
+            let mut available = Steps::default();
+            available.hold(from, to, processors);
+            available.add_all(&series.down[at], -1);
+            let points = means(available.points((from, to), SMALL, 100.0 / processors as f64));
+            layers.push(layer("available processors", Ink::Text, TimeStyle::Dashed, points));
+        }
+        panels.push((used, (format!("{name} ({processors})"), layers)));
+    }
+    let mut caption =
+        "The same by site, each in percent of its own processors, whose number is in brackets.".to_owned();
+    if count > SITES {
+        // The busiest, in the order of the scenario.
+        let mut used: Vec<f64> = panels.iter().map(|(used, _)| *used).collect();
+        used.sort_by(|a, b| b.total_cmp(a));
+        let least = used[SITES - 1];
+        panels.retain(|(used, _)| *used >= least);
+        panels.truncate(SITES);
+        caption += &format!(" Of {count} sites the {SITES} with the highest utilization are shown.");
+    }
+    let ticks = [0.0, 50.0, 100.0].into_iter().map(|tick: f64| (tick, tick.to_string()));
+    let chart = PanelsChart {
+        title: caption.clone(),
+        x: Axis::time(from as f64 / 1e6, to as f64 / 1e6),
+        y: Axis::titled("utilization (%)", 0.0, 100.0, ticks.collect(), false),
+        panels: panels.into_iter().map(|(_, panel)| panel).collect(),
+        labels: LABELS,
+        marks: series.marks.clone(),
+    };
+    Some(Figure::new(format!("utilization-sites{tail}"), caption, chart, 1))
 }
 
 /// Processors in use over all sites, and the factor that converts them to percent.
@@ -101,7 +141,7 @@ pub(super) fn means(points: Vec<TimePoint>) -> Vec<TimePoint> {
 pub(super) fn time_figure(
     name: &str,
     caption: &str,
-    span: (u64, u64),
+    (span, marks): ((u64, u64), &TimeMarks),
     what: &str,
     layers: Vec<TimeLayer>,
 ) -> Figure {
@@ -114,6 +154,7 @@ pub(super) fn time_figure(
         layers,
         height: 210,
         labels: LABELS,
+        marks: marks.clone(),
     };
     Figure::new(name, caption, chart, 1)
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::over_time::{BINS, busy_share, layer, means, over_time, time_figure};
-use super::{Figure, Report, ReportError, ReportOptions, Section, facts, stem};
+use super::{Figure, Report, ReportError, ReportOptions, Section, facts, headline, stem};
 use crate::model::Outcome;
 use crate::output::{FolderKind, RunFolder};
-use crate::report::charts::{Axis, EcdfChart, EcdfLine, GanttChart, Ink, TimeStyle};
+use crate::report::charts::{Axis, EcdfChart, EcdfLine, GanttChart, Ink, TimeEvent, TimeMarks, TimeStyle};
 use crate::report::figures::{count, duration, jobs};
 use crate::report::lists::distinct;
 use crate::report::series::{Quantity, RunSeries, ecdf, heat, ink};
@@ -39,8 +39,11 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
             (title, format!("{} runs side by side", several.len()))
         }
     };
-    let mut sections = vec![what(&runs, options.unkept), figures(&runs)];
-    if runs.len() > 1 {
+    let mut sections = Vec::new();
+    if let [only] = &runs[..] {
+        sections.push(first_screen(only));
+    } else {
+        sections.push(numbers(&runs));
         sections.push(gains(first, &runs[1..]));
         sections.push(side_by_side(&mut runs));
     }
@@ -53,6 +56,10 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
         sections.push(over_time(&mut only.series, ""));
         sections.push(distributions(only));
     }
+    if let [_] = &runs[..] {
+        sections.push(numbers(&runs));
+    }
+    sections.push(origin(&runs, options.unkept));
     Ok(Report { title, subtitle, theme: options.theme, sections })
 }
 
@@ -81,29 +88,43 @@ fn subtitle(run: &Run<'_>) -> String {
     format!("{} on {} processors in {length}", jobs(all), count(series.processors()))
 }
 
-fn what(runs: &[Run<'_>], unkept: bool) -> Section {
+/// The first screen of one run: what a reader looks for first, and what it covers.
+fn first_screen(run: &Run<'_>) -> Section {
+    let notes = facts::notes(run.folder).into_iter();
+    let tables = vec![headline::headline(run.folder, &run.measures)];
+    Section { tables, notes: notes.map(sentence).collect(), ..Section::new("Headline") }
+}
+
+/// A note as a sentence.
+fn sentence(note: String) -> String {
+    let mut signs = note.chars();
+    let first = signs.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", signs.as_str())
+}
+
+/// Where the runs come from: what makes them again, and what they wrote.
+fn origin(runs: &[Run<'_>], unkept: bool) -> Section {
     let pairs: Vec<(&RunFolder, &RunSeries)> = runs.iter().map(|run| (run.folder, &run.series)).collect();
     let mut table = facts::what_was_run(&pairs);
     if unkept {
-        table.rows.retain(|row| row.first().is_none_or(|name| name != facts::FOLDER));
+        table
+            .rows
+            .retain(|row| row.first().is_none_or(|name| ![facts::FOLDER, facts::FILES].contains(&&**name)));
     }
     if runs.len() > 1 {
         table.head = std::iter::once(String::new()).chain(runs.iter().map(|run| run.name.clone())).collect();
     }
-    let whose = |run: &Run<'_>| if runs.len() > 1 { format!("{}: ", run.name) } else { String::new() };
-    let notes = runs.iter().flat_map(|run| facts::notes(run.folder).into_iter().map(move |note| (run, note)));
-    let lead = notes.map(|(run, note)| format!("Note: {}{note}.", whose(run))).collect();
-    Section { lead, tables: vec![table], ..Section::new("What was run") }
+    Section { tables: vec![table], ..Section::new("Where it comes from") }
 }
 
-fn figures(runs: &[Run<'_>]) -> Section {
+fn numbers(runs: &[Run<'_>]) -> Section {
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     let measures: Vec<BTreeMap<String, f64>> = runs.iter().map(|run| run.measures.clone()).collect();
     let mut tables = vec![facts::all_jobs(&names, &measures)];
     if let [only] = runs
         && let Some(summary) = only.folder.summary()
     {
-        tables.extend(facts::sites(summary));
+        tables.extend(headline::of_many_sites(only.folder));
         tables.extend(facts::origins(summary));
         tables.extend(facts::classes(summary));
         tables.extend(facts::wasted(summary));
@@ -112,7 +133,13 @@ fn figures(runs: &[Run<'_>]) -> Section {
     if runs.len() > 1 && runs.iter().any(|run| run.series.jobs.outcomes != runs[0].series.jobs.outcomes) {
         lead.push("The outcomes of jobs differ between these runs, so their means are not of the same jobs: compare with care.".to_owned());
     }
-    Section { lead, tables, ..Section::new("Figures") }
+    let noted = |run: &Run<'_>| {
+        let name = run.name.clone();
+        facts::notes(run.folder).into_iter().map(move |note| format!("{name}: {note}."))
+    };
+    // The notes of a single run are in its headline.
+    let notes = runs.iter().filter(|_| runs.len() > 1).flat_map(noted).collect();
+    Section { lead, tables, notes, ..Section::new("All numbers") }
 }
 
 /// Heat maps of each further run against the first, where the two are comparable: runs that `gridemu compare` does not rank are not
@@ -177,6 +204,8 @@ fn side_by_side(runs: &mut [Run<'_>]) -> Section {
     let spans = || runs.iter().map(|run| run.series.jobs.span);
     let begin = spans().map(|span| span.0).min().unwrap_or(0);
     let span = (begin, spans().map(|span| span.1).max().unwrap_or(0));
+    // The runs may have windows and events of their own.
+    let none = TimeMarks::default();
     let (mut queues, mut used) = (Vec::new(), Vec::new());
     for (at, Run { series, name, .. }) in runs.iter_mut().enumerate() {
         queues.push(layer(name, ink(at), TimeStyle::Line, series.waiting.points(span, BINS, 1.0)));
@@ -184,9 +213,9 @@ fn side_by_side(runs: &mut [Run<'_>]) -> Section {
         used.push(layer(name, ink(at), TimeStyle::Line, means(busy.points(span, BINS / 6, unit))));
     }
     let caption = "Jobs that wait, over time. A line is the mean over a pixel, its band from least to most.";
-    figures.push(time_figure("queue-all", caption, span, "waiting jobs", queues));
+    figures.push(time_figure("queue-all", caption, (span, &none), "waiting jobs", queues));
     let caption = "Processors in use, in percent of all, over time.";
-    figures.push(time_figure("utilization-all", caption, span, "utilization (%)", used));
+    figures.push(time_figure("utilization-all", caption, (span, &none), "utilization (%)", used));
     Section { figures, ..Section::new("Side by side") }
 }
 
@@ -213,12 +242,13 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Section {
                     &format!(" In the whole run {failed} attempts failed and were followed by another.");
                 caption += if raster { "" } else { failed_attempts(&chart) };
             }
+            caption += &planned(&run.series);
             if !run.series.sized {
                 caption += " Only processors that were used at some time are known.";
             }
             section.figures.push(Figure::new(format!("gantt{tail}"), caption, chart, 1));
         }
-        None => section.lead.push(no_schedule(run).to_owned()),
+        None => section.lead.push(no_schedule(run).to_owned() + &planned(&run.series)),
     }
     if let Some(chart) = run.series.detail.take() {
         let mut caption =
@@ -233,6 +263,24 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Section {
         section.figures.extend(figures.filter(|figure| !figure.name.starts_with("queue")));
     }
     section
+}
+
+/// Maximum number of events that a caption lists.
+const EVENTS: usize = 12;
+
+/// The scripted events within a run, in words.
+fn planned(series: &RunSeries) -> String {
+    let (from, to) = series.jobs.span;
+    let within = |event: &&TimeEvent| (from as f64 / 1e6..=to as f64 / 1e6).contains(&event.at);
+    let events: Vec<&TimeEvent> = series.marks.events.iter().filter(within).collect();
+    let listed = events.iter().take(EVENTS);
+    let listed = listed.map(|event| format!("({}) {}: {}", event.number, duration(event.at), event.what));
+    let listed = listed.collect::<Vec<_>>().join("; ");
+    match events.len() {
+        0 => String::new(),
+        all if all <= EVENTS => format!(" Scripted events: {listed}."),
+        all => format!(" Scripted events: {listed}; and {} more.", all - EVENTS),
+    }
 }
 
 /// How failed attempts are drawn, in words.

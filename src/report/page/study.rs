@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Figure, Report, ReportError, ReportOptions, Section, Table, facts, stem};
+use super::{Figure, Look, Report, ReportError, ReportOptions, Section, Table, facts, stem};
 use crate::model::nearest;
 use crate::report::charts::RowsChart;
 use crate::report::figures::count;
@@ -213,7 +213,7 @@ fn what(table: &StudyTable, notes: &[String]) -> Section {
     if !failed.is_empty() {
         let head = ["run", "error"].map(str::to_owned).into();
         let rows = failed.into_iter().take(FAILED).collect();
-        tables.push(Table { caption: "Failed runs".to_owned(), head, rows, numbers: false });
+        tables.push(Table { caption: "Failed runs".to_owned(), head, rows, ..Table::default() });
     }
     Section { lead, tables, ..Section::new("What was run") }
 }
@@ -243,7 +243,7 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
         cells
     });
     let caption = "Means of the runs of each point, with half their 95 % interval (Student's t)".to_owned();
-    let tables = vec![Table { caption, head, rows: rows.collect(), numbers: true }];
+    let tables = vec![Table { caption, head, rows: rows.collect(), look: Look::Numbers }];
     Section { tables, ..Section::new("Figures") }
 }
 

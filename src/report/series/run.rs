@@ -4,12 +4,13 @@ use serde_json::Value;
 
 use super::churn::{Outage, outages};
 use super::jobs::{Colours, Jobs};
+use super::marks::marks;
 use super::places::Places;
 use super::schedule::{Fact, Schedule, Stretch, key};
 use super::steps::{Accrual, Steps};
 use crate::model::{Cause, JobClasses};
 use crate::output::{JobRow, ReadError, RunFolder, SegmentRow};
-use crate::report::charts::GanttChart;
+use crate::report::charts::{GanttChart, TimeMarks};
 use crate::units::Rate;
 
 /// Number of bins of accruing quantities.
@@ -45,6 +46,8 @@ pub(crate) struct RunSeries {
     pub(crate) failed_attempts: u64,
     /// Whether processors in use come from segments, and not only from jobs between first start and end.
     pub(crate) by_segments: bool,
+    /// Marks on time axes.
+    pub(crate) marks: TimeMarks,
 }
 
 impl RunSeries {
@@ -85,7 +88,8 @@ impl RunSeries {
                 }
             }
         }
-        Ok(tally.finish(folder, jobs, &colours, &places, &outages))
+        let marks = marks(folder)?;
+        Ok(tally.finish(folder, jobs, &colours, (&places, &outages), marks))
     }
 
     /// Total number of processors.
@@ -158,8 +162,8 @@ impl Tally {
         folder: &RunFolder,
         mut jobs: Jobs,
         colours: &Colours,
-        places: &Places,
-        outages: &[Outage],
+        (places, outages): (&Places, &[Outage]),
+        marks: TimeMarks,
     ) -> RunSeries {
         // The facts are many, and the charts do not need them.
         jobs.facts.clear();
@@ -192,7 +196,7 @@ impl Tally {
         let failed_attempts = self.schedule.failed_attempts;
         let chart = |schedule: Schedule| {
             let shown = !schedule.is_empty();
-            shown.then(|| schedule.chart(folder.title(), places, &colours.names, outages))
+            shown.then(|| schedule.chart(folder.title(), places, &colours.names, (outages, &marks)))
         };
         RunSeries {
             gantt: chart(self.schedule),
@@ -209,6 +213,7 @@ impl Tally {
             cost: self.cost,
             failed_attempts,
             by_segments: self.by_segments,
+            marks,
         }
     }
 }

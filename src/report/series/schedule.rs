@@ -8,7 +8,9 @@ use rustc_hash::FxHashMap;
 use super::churn::Outage;
 use super::places::{Place, Places};
 use crate::model::{Origin, ProcSet};
-use crate::report::charts::{Axis, GanttBar, GanttChart, GanttJoin, GanttRow, GanttShading, Ink, Raster};
+use crate::report::charts::{
+    Axis, GanttBar, GanttChart, GanttJoin, GanttRow, GanttShading, Ink, Raster, TimeMarks,
+};
 use crate::report::figures::duration;
 use crate::units::Time;
 
@@ -174,7 +176,7 @@ impl Schedule {
         title: &str,
         places: &Places,
         names: &[String],
-        outages: &[Outage],
+        (outages, marks): (&[Outage], &TimeMarks),
     ) -> GanttChart {
         let barred = self.rectangles <= BARS;
         let mut rasters = if barred { Vec::new() } else { self.rasters }.into_iter();
@@ -218,6 +220,7 @@ impl Schedule {
             joins,
             down: shadings(outages, self.span),
             groups,
+            marks: marks.clone(),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::differences::study_differences;
 use super::pareto::pareto;
 use super::study::{Layout, curves};
 use crate::report::charts::{
-    Axis, Chart, Column, EcdfChart, Ink, Paint, Theme, TimeChart, TimeLayer, TimeStyle,
+    Axis, Chart, Column, EcdfChart, Ink, Paint, Theme, TimeChart, TimeLayer, TimeMarks, TimeStyle,
 };
 use crate::study::comparison::{CompareOptions, compare_study};
 use crate::study::tests::study;
@@ -123,6 +123,7 @@ fn titles_of_axes_have_units() {
         layers: vec![layer],
         height: 200,
         labels: 60,
+        marks: TimeMarks::default(),
     };
     let waits = EcdfChart {
         title: "w".into(),
