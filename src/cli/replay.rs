@@ -311,9 +311,10 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         args.out = Some(scratch.to_owned());
     }
+    let runs = args.runs(policies)?;
+    // Until here, Ctrl-C ends the process: reading may wait for standard input.
     let control = Control::new();
     signals::stop_cleanly(&control, args.checkpoint.is_some());
-    let runs = args.runs(policies)?;
     let several = runs.len() > 1;
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         signals::remove_at_end(scratch);

@@ -13,7 +13,7 @@ use crate::grid;
 use crate::metrics::{Fingerprint, GridMeasures, GridSummary, Window};
 use crate::model::Named;
 use crate::output::{OutputDir, OutputMark};
-use crate::scenario::{Override, Scenario};
+use crate::scenario::{Override, PlannedWorkload, Scenario};
 use crate::units::Time;
 pub use futures::{Branch, Difference, Futures};
 use past::Past;
@@ -84,10 +84,23 @@ fn of_run(
     };
     branch.changes = grid::changes(&old.resolved.grid, &new.resolved.grid, at)
         .map_err(|error| RunError::request(&error).with_hint(error.hint()))?;
-    if (&new.resolved.site_workloads, &new.resolved.portal)
-        != (&old.resolved.site_workloads, &old.resolved.portal)
-    {
-        return refuse("its workload differs, and a part of it has already been run");
+    let workloads = |run: &Scenario| -> Vec<Option<PlannedWorkload>> {
+        run.resolved
+            .site_workloads
+            .iter()
+            .cloned()
+            .chain(run.resolved.portal.iter().cloned().map(Some))
+            .collect()
+    };
+    let (before, after) = (workloads(old), workloads(&new));
+    let same = |(old, new): (&Option<PlannedWorkload>, &Option<PlannedWorkload>)| match (old, new) {
+        (Some(old), Some(new)) => old.has_jobs_of(new),
+        (old, new) => old.is_none() && new.is_none(),
+    };
+    if before.len() != after.len() || !before.iter().zip(&after).all(same) {
+        let seed = "its workload differs, and a part of it has already been run (with another `seed` of the run, random workloads need one of their own)";
+        let plain = "its workload differs, and a part of it has already been run";
+        return refuse(if old.resolved.grid.seed == new.resolved.grid.seed { plain } else { seed });
     }
     if new.resolved.measure != old.resolved.measure {
         return refuse("the measurement window differs, and jobs have already been counted");
@@ -123,6 +136,7 @@ fn of_run(
         let resolved = &run.scenario().resolved;
         GridMeasures::new(resolved.definitions.clone(), Window::ALL, &resolved.grid.sites)
     };
+    [&origin, &changed].into_iter().for_each(|run| run.forewarn(progress));
     let begun = past.restored(&origin, progress, false)?;
     let (as_it_was, first) = carry_out(&origin, begun, Witness::new(measures()), progress)?;
     check(stored, as_it_was.fingerprint, progress);

@@ -4,6 +4,7 @@ use crate::entity::Portal;
 use crate::grid::Grid;
 use crate::metrics::{GridMeasures, GridSummary, Window};
 use crate::model::{BrokerSpec, Replan, SiteSpec};
+use crate::units::counted;
 
 /// Notes of the grid's entities. A `single` site is not named.
 pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
@@ -12,7 +13,8 @@ pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
         let mut of_site = site.notes();
         let short = site.tally().short_reservations;
         if short > 0 {
-            of_site.push(format!("{short} reservations began with fewer processors than booked"));
+            let began = counted(short as usize, "reservation");
+            of_site.push(format!("{began} began with fewer processors than booked"));
         }
         let name = if single { String::new() } else { format!("site `{}`: ", site.spec().name) };
         notes.extend(of_site.into_iter().map(|note| format!("{name}{note}")));
@@ -20,9 +22,9 @@ pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
     if measure != Window::ALL {
         notes.extend([
             "figures of jobs cover the jobs submitted in the measurement window".to_owned(),
-            "wasted work, machine events, outages and replanning cover what happened in the window"
+            "wasted work by cause, machine events, outages and replanning cover what happened in the window"
                 .to_owned(),
-            "usage, energy, cost, processor time, assignments and information age cover the whole run"
+            "usage, wasted processor time, energy, cost, assignments and information age cover the whole run"
                 .to_owned(),
         ]);
     }

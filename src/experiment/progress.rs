@@ -1,5 +1,6 @@
 //! The progress of a run, for a display.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,8 +17,16 @@ struct Counters {
     jobs: AtomicU64,
     runs: Mutex<Option<RunsDone>>,
     notices: Mutex<Vec<Notice>>,
-    /// What may make the run slow.
-    slow: Mutex<Vec<String>>,
+    slow: Mutex<Slow>,
+}
+
+/// What may make the run slow.
+#[derive(Debug, Default)]
+struct Slow {
+    /// What has not been said.
+    unsaid: Vec<String>,
+    /// All of it, as runs of a campaign share reasons.
+    known: BTreeSet<String>,
 }
 
 /// A message of a run that goes on.
@@ -93,12 +102,13 @@ impl Progress {
 
     /// What in the scenario may make the run slow, once: for a display that has waited for a while.
     pub fn reasons_to_wait(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.slow.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.0.slow.lock().unwrap_or_else(PoisonError::into_inner).unsaid)
     }
 
-    /// Sets what may make the run slow.
-    pub(crate) fn set_reasons_to_wait(&self, reasons: Vec<String>) {
-        *self.0.slow.lock().unwrap_or_else(PoisonError::into_inner) = reasons;
+    /// Adds what may make the run slow, unless it has been said.
+    pub(crate) fn add_reasons_to_wait(&self, reasons: impl Iterator<Item = String>) {
+        let slow = &mut *self.0.slow.lock().unwrap_or_else(PoisonError::into_inner);
+        slow.unsaid.extend(reasons.filter(|reason| slow.known.insert(reason.clone())));
     }
 
     pub(crate) fn note(&self, text: impl Into<String>) {

@@ -228,9 +228,8 @@ impl Run {
     }
 
     /// Says to `progress` what may make the run slow.
-    pub(super) fn forewarn(&self, progress: &Progress) {
-        let fine = self.scenario.fine_intervals();
-        progress.set_reasons_to_wait(fine.iter().map(Problem::to_string).collect());
+    pub(crate) fn forewarn(&self, progress: &Progress) {
+        progress.add_reasons_to_wait(self.scenario.fine_intervals().iter().map(Problem::to_string));
     }
 
     /// The grid at the snapshot `from`.

@@ -26,8 +26,8 @@ use super::prices::metered;
 use super::settings::{Settings, Tally};
 use super::state::{Load, State};
 use super::table::Table;
-use super::{Book, Step, View};
-use crate::model::{InstantOrder, JobRef, MachineState, PartitionSpec, ProcSet, Reservation};
+use super::{Book, View};
+use crate::model::{InstantOrder, JobRef, PartitionSpec, ProcSet, Reservation};
 use crate::platform::{Tariff, Usage};
 use crate::units::Time;
 
@@ -188,13 +188,10 @@ impl Partition {
     }
 
     /// Clears the wake if it is due. Returns true if it was.
-    pub fn wake(&mut self, step: &mut Step<'_>) -> bool {
-        let due = self.wake.is_some_and(|wake| wake <= step.now);
+    pub fn wake(&mut self, now: Time) -> bool {
+        let due = self.wake.is_some_and(|wake| wake <= now);
         if due {
             self.wake = None;
-            if step.now == Time::ZERO {
-                self.state.machines(&self.state.down, MachineState::Down, step);
-            }
         }
         due
     }

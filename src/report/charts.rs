@@ -47,6 +47,7 @@ pub use png::{ChartError, png};
 pub use raster::Raster;
 pub use rows::RowsChart;
 pub use spread::{Spread, SpreadChart, SpreadRow};
+pub(crate) use time_marks::EVENTS;
 pub use time_marks::{TimeEvent, TimeMarks};
 
 /// Width of a chart that spans the whole page, in pixels.

@@ -71,10 +71,14 @@ fn measured(before: &Measures, after: &Measures) -> Vec<Row> {
 fn accounts(before: &GridSummary, after: &GridSummary) -> Vec<Row> {
     let figure = |name, of: fn(&GridSummary) -> Option<f64>| -> Row { (name, of(before), of(after), None) };
     let wasted = |run: &GridSummary| Some(run.sites.iter().map(|site| site.wasted_proc_s / 3_600.0).sum());
+    let wasted_name = match before.measure {
+        Some(_) => "wasted by churn in the window (proc-h)",
+        None => "wasted by churn (proc-h)",
+    };
     vec![
         figure("last end (s)", |run| run.end_s),
         figure("utilization (%)", |run| run.account.utilization.map(|share| share * 100.0)),
-        figure("wasted by churn (proc-h)", wasted),
+        figure(wasted_name, wasted),
         figure("cost", |run| Some(run.account.cost)),
         figure("facility energy (kWh)", |run| Some(run.account.energy.facility_kwh)),
     ]

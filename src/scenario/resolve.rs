@@ -17,7 +17,7 @@ use crate::scenario::document::MOST_SITES;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Engine, Or};
 use crate::scenario::problem::Problem;
-use crate::units::{Span, Time, grouped};
+use crate::units::{Span, Time};
 
 /// Collects the problems of a scenario while it is resolved.
 pub(super) struct Checker<'a> {
@@ -116,9 +116,9 @@ impl<'a> Checker<'a> {
     /// whole seconds, so more often is rarely of use.
     pub(super) fn fine(&mut self, path: &Path, interval: Span, who: &str, instead: &str) {
         if !interval.is_zero() && interval < Span::SECOND {
-            let times = grouped(Span::SECOND.micros() / interval.micros());
             let message = format!(
-                "{who} {times} times in each second of the run, which has so many events that it hardly advances; {instead}"
+                "{who} every {}, and so many events may keep the run from advancing; {instead}",
+                interval.told()
             );
             self.fine.push(self.document.problem(path, message));
         }

@@ -54,18 +54,13 @@ impl ResolvedScenario {
     /// True if the run draws from the streams of its seed: jobs of a generator without a seed of its own, estimates,
     /// random churn, choices of a random broker. Otherwise every seed gives the same run.
     pub fn draws(&self, policies: &Policies) -> bool {
-        let drawn = |planned: &PlannedWorkload| {
-            let model = planned.workload.generator();
-            model.is_some_and(|model| !model.params.contains_key("seed"))
-                || matches!(planned.shaping.estimates, EstimateSource::Tsafrir(_))
-        };
         let mut workloads = self.site_workloads.iter().flatten().chain(&self.portal);
         let churns = self.grid.sites.iter().any(|site| site.churn.random.is_some());
         let maps = self.grid.broker.as_ref().is_some_and(|broker| {
             // An unknown policy is refused before anything is run.
             policies.broker.build(&broker.policy, 0).map_or(true, |(_, able)| able.random)
         });
-        churns || maps || workloads.any(drawn)
+        churns || maps || workloads.any(PlannedWorkload::draws)
     }
 }
 
@@ -95,4 +90,19 @@ pub struct PlannedWorkload {
     pub input: Bytes,
     /// Data that each job sends back.
     pub output: Bytes,
+}
+
+impl PlannedWorkload {
+    /// True if its jobs or their estimates are drawn from the seed of the run.
+    fn draws(&self) -> bool {
+        let model = self.workload.generator();
+        model.is_some_and(|model| !model.params.contains_key("seed"))
+            || matches!(self.shaping.estimates, EstimateSource::Tsafrir(_))
+    }
+
+    /// True if it gives the same jobs as another one: only the seed of the run may differ, if nothing is drawn from it.
+    pub(crate) fn has_jobs_of(&self, other: &Self) -> bool {
+        let seed = if self.draws() { self.shaping.seed } else { other.shaping.seed };
+        Self { shaping: Shaping { seed, ..self.shaping.clone() }, ..self.clone() } == *other
+    }
 }

@@ -336,7 +336,7 @@ fn whole_of(folders: &[RunFolder], wanted: &[String]) -> Result<Vec<Whole>, RunE
     let flat: Vec<_> =
         folders.iter().map(|folder| folder.summary().map(flat_measures).unwrap_or_default()).collect();
     let ids: BTreeSet<&String> = flat.iter().flat_map(|values| values.keys()).collect();
-    let of_jobs = |id: &str| JOB_MEASURES.contains(&id);
+    let of_jobs = |wanted: &str| JOB_MEASURES.iter().any(|id| stands_for(wanted, id));
     let named = |wanted: &String| ids.iter().any(|id| stands_for(wanted, id));
     if let Some(wrong) = wanted.iter().find(|id| !of_jobs(id) && !named(id)) {
         let known = || JOB_MEASURES.into_iter().chain(ids.iter().map(|id| id.as_str()));

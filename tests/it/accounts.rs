@@ -40,6 +40,17 @@ machines    = [{ class = "d", count = 3, idle = "10 W", busy = "20 W" }]
 policy      = "fcfs"
 pue         = 2
 
+[[site]]
+name     = "by-event"
+machines = [{ class = "e", count = 4, cores = 2, idle = "30 W", busy = "60 W", price = "0.05/core-h", absent = 1 }]
+policy   = "easy"
+order    = "event"
+workload = { log = "LOG" }
+
+[[event]]
+at   = "4 h"
+join = "by-event/e/3"
+
 [[event]]
 at    = "18 h"
 leave = "blocks"
@@ -129,23 +140,30 @@ fn check(summary: &Value, sums: &Sums) {
     }
 }
 
-fn written(text: &str) -> tempfile::NamedTempFile {
-    let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+fn written(suffix: &str, text: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
     std::fs::write(file.path(), text).unwrap();
     file
 }
 
 #[test]
 fn accounts_are_the_integrals_of_the_files() {
-    for text in [EVERYTHING.to_owned(), format!("{EVERYTHING}{BROKER}")] {
-        let file = written(&text);
+    // Its first job is submitted at 0.
+    let log = written(
+        ".swf",
+        "1 0 -1 3600 4 -1 -1 4 3600 -1 1 -1 -1 -1 -1 -1 -1 -1\n2 60 -1 7200 8 -1 -1 8 9000 -1 1 -1 -1 -1 -1 -1 -1 -1\n",
+    );
+    let everything = EVERYTHING.replace("LOG", log.path().to_str().unwrap());
+    for text in [everything.clone(), format!("{everything}{BROKER}")] {
+        let file = written(".toml", &text);
         let (summary, sums) = ran(file.path(), &[]);
         check(&summary, &sums);
         // The scenario does what it was made for.
-        let [shared, blocks, empty] = &sums.sites[..] else { panic!("three sites") };
+        let [shared, blocks, empty, by_event] = &sums.sites[..] else { panic!("four sites") };
         let [cost, down, reserved] = [shared.cost, blocks.down, blocks.reserved];
         assert!(cost > 0.0 && down > 0.0 && reserved > 0.0, "{cost} {down} {reserved}");
         assert!(blocks.held > blocks.useful, "an attempt failed");
+        assert_eq!(by_event.down, 2.0 * 4.0 * 3_600.0);
         assert!(empty.nominal / 3.0 == shared.nominal / 64.0, "one time for all");
         assert!(shared.electricity.unwrap() > 0.0 && sums.local.money > 0.0);
     }

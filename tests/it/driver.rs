@@ -115,6 +115,9 @@ impl Driver {
         let Some(now) = self.next() else { return false };
         assert!(now >= self.now, "time does not go back");
         self.now = now;
+        if now == Time::ZERO && self.spec.record_machines {
+            self.with(|partition, step| partition.record_absent(step));
+        }
         match self.spec.order {
             InstantOrder::Instant => self.at_once(),
             InstantOrder::Event => self.one_by_one(),
@@ -151,7 +154,7 @@ impl Driver {
         self.end();
         self.touched |= self.with(Partition::end_bookings);
         self.touched |= self.with(Partition::begin_bookings);
-        self.touched |= self.with(Partition::wake);
+        self.touched |= self.partition.wake(self.now);
         while self.act() {}
         while self.arrive_early() {}
         while self.arrive() {}
@@ -179,7 +182,7 @@ impl Driver {
         }
         self.touched |= self.with(Partition::begin_bookings);
         self.pass();
-        self.touched |= self.with(Partition::wake);
+        self.touched |= self.partition.wake(self.now);
         self.pass();
         self.with(Partition::end_instant).expect("lawful starts");
         self.obey();

@@ -13,6 +13,11 @@ use crate::units::{Bytes, Time};
 impl Site {
     /// Handles everything that belongs to this moment.
     pub(super) fn handle_moment(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        // What is down has made an event of this moment.
+        if now == Stamp::default() && self.spec.record_machines {
+            let mut step = Step::new(now.time, outbox, &mut self.ended);
+            self.partitions.iter().for_each(|partition| partition.record_absent(&mut step));
+        }
         match self.spec.order {
             InstantOrder::Instant => self.handle_at_once(now, outbox),
             InstantOrder::Event => self.handle_one_by_one(now, outbox),
@@ -31,7 +36,7 @@ impl Site {
         let mut step = Step::new(now.time, outbox, &mut self.ended);
         for (at, partition) in self.partitions.iter_mut().enumerate() {
             self.touched[at] |= partition.follow_book(&mut step);
-            self.touched[at] |= partition.wake(&mut step);
+            self.touched[at] |= partition.wake(now.time);
             // These are arrivals, and so come after the notifications of ends; neither affects the other, and this loop runs
             // anyway.
             while partition.arrive_early(now.time) {
@@ -77,7 +82,7 @@ impl Site {
             }
             *touched |= partition.begin_bookings(&mut step);
             pass(partition, touched, &mut step)?;
-            *touched |= partition.wake(&mut step);
+            *touched |= partition.wake(time);
             pass(partition, touched, &mut step)?;
             partition.end_instant(&mut step)?;
             // Commands are refused here: no policy that runs under this order processes them.

@@ -76,15 +76,19 @@ impl<'a> Past<'a> {
     /// # Errors
     /// `RunErrorKind::Request` if the run is over before; `RunErrorKind::Run` if it fails.
     pub(super) fn run_on(mut self, origin: &Run, at: Time, progress: &Progress) -> Result<Self, RunError> {
+        // Known beforehand, it costs nothing, and no file of an earlier fork.
+        if let Some(end) = self.stored.ended()?.and_then(|ended| ended.end_s)
+            && at.since(Time::ZERO).as_secs_f64() > end
+        {
+            let end = Time::ZERO + Span::from_secs_f64(end).unwrap_or(Span::MAX);
+            return Err(self.over(end, at));
+        }
         // A command for later is no part of this stretch.
         let used = self.journal.iter().rposition(|entry| entry.command.at < at).map_or(0, |last| last + 1);
         let later = self.journal.split_off(used);
         let mut active = self.restored(origin, progress, false)?;
         let Some(state) = active.state_at(at)? else {
-            let end = active.grid.now().told();
-            let at = at.told();
-            return Err(RunError::request(format!("the run is over at {end}, so it has no state at {at}"))
-                .with_hint(format!("fork before its end; {}", listed(&times(self.stored)))));
+            return Err(self.over(active.grid.now(), at));
         };
         let folder = origin.scenario().resolved.output.folder.clone();
         Ok(Self {
@@ -98,6 +102,12 @@ impl<'a> Past<'a> {
             folder: folder.or(self.folder),
             stored: self.stored,
         })
+    }
+
+    fn over(&self, end: Time, at: Time) -> RunError {
+        let [end, at] = [end, at].map(Time::told_exactly);
+        RunError::request(format!("the run is over at {end}, so it has no state at {at}"))
+            .with_hint(format!("fork before its end; {}", listed(&times(self.stored))))
     }
 
     /// A future of this past: the unchanged one, or with `adopt` one under another description.
@@ -131,11 +141,17 @@ fn times(stored: &Stored) -> Vec<Time> {
     times
 }
 
+/// Snapshots that a message lists one by one.
+const LISTED: usize = 8;
+
 /// A clause about the snapshots that there are.
 fn listed(times: &[Time]) -> String {
-    let told: Vec<String> = times.iter().map(|at| at.told()).collect();
-    match &told[..] {
-        [one] => format!("the only snapshot is at {one}"),
-        several => format!("there are snapshots at {}", several.join(", ")),
+    let told = |times: &[Time]| times.iter().map(|at| at.told()).collect::<Vec<_>>().join(", ");
+    match times {
+        [one] => format!("the only snapshot is at {}", one.told()),
+        [first, .., last] if times.len() > LISTED => {
+            format!("there are {} snapshots from {} to {}", times.len(), first.told(), last.told())
+        }
+        several => format!("there are snapshots at {}", told(several)),
     }
 }

@@ -5,7 +5,7 @@ use crate::local::error::PartitionError;
 use crate::local::policy::Change;
 use crate::local::{Phase, Step};
 use crate::model::{
-    EventCause, EventKind, EventRecord, FailureAction, JobKey, Outcome, Payer, ProcSet, Record,
+    EventCause, EventKind, EventRecord, FailureAction, JobKey, MachineState, Outcome, Payer, ProcSet, Record,
 };
 use crate::units::{Money, Rate, Time};
 
@@ -21,6 +21,11 @@ impl Partition {
         if state.settings.record_machines && !state.down.is_empty() {
             self.wake = Some(Time::ZERO);
         }
+    }
+
+    /// Records which machines are down from the beginning: once, before anything else happens.
+    pub fn record_absent(&self, step: &mut Step<'_>) {
+        self.state.machines(&self.state.down, MachineState::Down, step);
     }
 
     /// Machines go down, with the jobs that run on them: the [`FailureAction`] applies to these. With [`EventCause::SiteLeft`]

@@ -11,6 +11,9 @@ const ROOM: i32 = 13;
 /// Font size of these numbers, in pixels.
 const NUMBER: f64 = 9.0;
 
+/// More events than these on an axis are not drawn: their lines would hide the data.
+pub(crate) const EVENTS: usize = 100;
+
 /// Marks on the time axis of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeMarks {
@@ -36,8 +39,9 @@ impl TimeMarks {
     pub(super) fn on(&self, x: &Axis) -> Self {
         let window = self.window.map(|(from, to)| (from.max(x.from), to.min(x.to)));
         let window = window.filter(|(from, to)| from < to && (*from > x.from || *to < x.to));
-        let events = self.events.iter().filter(|event| (x.from..=x.to).contains(&event.at));
-        Self { window, events: events.cloned().collect() }
+        let events: Vec<TimeEvent> =
+            self.events.iter().filter(|event| (x.from..=x.to).contains(&event.at)).cloned().collect();
+        Self { window, events: if events.len() > EVENTS { Vec::new() } else { events } }
     }
 
     /// Their entries in a legend.

@@ -1,5 +1,7 @@
 //! Charts of a run over time.
 
+use std::collections::BTreeSet;
+
 use super::{Figure, Section};
 use crate::report::charts::{Axis, Ink, PanelsChart, TimeChart, TimeLayer, TimeMarks, TimePoint, TimeStyle};
 use crate::report::series::{RunSeries, Steps};
@@ -99,11 +101,11 @@ fn sites(series: &mut RunSeries, tail: &str) -> Option<Figure> {
         "The same by site, each in percent of its own processors, whose number is in brackets.".to_owned();
     if count > SITES {
         // The busiest, in the order of the scenario.
-        let mut used: Vec<f64> = panels.iter().map(|(used, _)| *used).collect();
-        used.sort_by(|a, b| b.total_cmp(a));
-        let least = used[SITES - 1];
-        panels.retain(|(used, _)| *used >= least);
-        panels.truncate(SITES);
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|a, b| panels[*b].0.total_cmp(&panels[*a].0));
+        let shown: BTreeSet<usize> = order.into_iter().take(SITES).collect();
+        let mut at = 0..;
+        panels.retain(|_| at.next().is_some_and(|at| shown.contains(&at)));
         caption += &format!(" Of {count} sites the {SITES} with the highest utilization are shown.");
     }
     let ticks = [0.0, 50.0, 100.0].into_iter().map(|tick: f64| (tick, tick.to_string()));

@@ -6,7 +6,9 @@ use super::over_time::{BINS, busy_share, layer, means, over_time, time_figure};
 use super::{Figure, Report, ReportError, ReportOptions, Section, facts, headline, stem};
 use crate::model::Outcome;
 use crate::output::{FolderKind, RunFolder};
-use crate::report::charts::{Axis, EcdfChart, EcdfLine, GanttChart, Ink, TimeEvent, TimeMarks, TimeStyle};
+use crate::report::charts::{
+    self, Axis, EcdfChart, EcdfLine, GanttChart, Ink, TimeEvent, TimeMarks, TimeStyle,
+};
 use crate::report::figures::{count, duration, jobs};
 use crate::report::lists::distinct;
 use crate::report::series::{Quantity, RunSeries, ecdf, heat, ink};
@@ -279,6 +281,9 @@ fn planned(series: &RunSeries) -> String {
     match events.len() {
         0 => String::new(),
         all if all <= EVENTS => format!(" Scripted events: {listed}."),
+        all if all > charts::EVENTS => {
+            format!(" {} scripted events, too many to be marked; the first: {listed}.", count(all as u64))
+        }
         all => format!(" Scripted events: {listed}; and {} more.", all - EVENTS),
     }
 }

@@ -15,6 +15,9 @@ pub(super) fn marks(folder: &RunFolder) -> Result<TimeMarks, ReadError> {
     Ok(TimeMarks { window, events: events(&scenario) })
 }
 
+/// The number of things at one instant that are named.
+const TOGETHER: usize = 4;
+
 /// What a fully resolved scenario lets happen, in order of time; what happens at one instant is one event.
 fn events(scenario: &Table) -> Vec<TimeEvent> {
     let tables = |of: &Table, key: &str| -> Vec<Table> {
@@ -34,14 +37,14 @@ fn events(scenario: &Table) -> Vec<TimeEvent> {
         }
     }
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut events: Vec<TimeEvent> = Vec::new();
-    for (at, what) in all {
-        match events.last_mut().filter(|last| last.at == at) {
-            Some(last) => last.what += &format!(", {what}"),
-            None => events.push(TimeEvent { at, number: events.len() + 1, what }),
-        }
-    }
-    events
+    let together = all.chunk_by(|a, b| a.0 == b.0);
+    let event = |(number, together): (usize, &[(f64, String)])| {
+        let few: Vec<&str> = together.iter().take(TOGETHER).map(|(_, what)| what.as_str()).collect();
+        let more = together.len() - few.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        TimeEvent { at: together[0].0, number, what: few.join(", ") + &more }
+    };
+    (1..).zip(together).map(event).collect()
 }
 
 /// What happens in an event, in words.
@@ -109,5 +112,8 @@ mod tests {
             ]
         );
         assert_eq!(events(&"name = \"x\"".parse().unwrap()), []);
+        let many: String = (0..9).map(|at| format!("[[event]]\nat = '1 h'\nleave = 's{at}'\n")).collect();
+        let found = events(&many.parse().unwrap());
+        assert_eq!(found[0].what, "s0 leaves, s1 leaves, s2 leaves, s3 leaves and 5 more");
     }
 }

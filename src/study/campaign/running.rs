@@ -234,7 +234,7 @@ impl Campaign {
                     while !failed.load(Ordering::Relaxed) && !options.control.is_stopped() {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         let Some(run) = todo.get(at) else { break };
-                        let (outcome, jobs) = self.carry_out(run, options);
+                        let (outcome, jobs) = self.carry_out(run, options, progress);
                         if sender.send((at, outcome, jobs)).is_err() {
                             break;
                         }
@@ -277,14 +277,15 @@ impl Campaign {
         Ok(done)
     }
 
-    /// Carries out one run and returns its outcome, including failures, and the number of jobs that ended in it.
-    fn carry_out(&self, run: &PlannedRun, options: &CampaignOptions) -> (Outcome, u64) {
+    /// Carries out one run, of those of which `all` is the progress, and returns its outcome, including failures, and the number of jobs that ended in it.
+    fn carry_out(&self, run: &PlannedRun, options: &CampaignOptions, all: &Progress) -> (Outcome, u64) {
         let progress = Progress::default();
         let ran = catch_unwind(AssertUnwindSafe(|| -> Result<GridSummary, RunError> {
             let mut scenario = self.scenario(run.run)?;
             scenario.resolved.output.folder =
                 options.folders.as_ref().map(|dir| folders::folder(self, run, dir));
             let run = Run::new(scenario, 1, &self.policies);
+            run.forewarn(all);
             run.sharing(&self.logs).run(&progress)
         }));
         let outcome = match ran {

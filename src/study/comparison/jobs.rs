@@ -10,8 +10,8 @@ use super::changes::{JobChange, changes};
 use super::{Charge, CompareOptions, Contrast, percent};
 use crate::metrics::{Outcomes, Window};
 use crate::model::{Origin, Outcome};
-use crate::study::JOB_MEASURES;
 use crate::study::statistics::{DRAWS, Effect, Evidence, Week, WeekBootstrap, block_bootstrap};
+use crate::study::{JOB_MEASURES, stands_for};
 use crate::units::{Span, Time, counted as number_of};
 use crate::workload::random::Stream;
 
@@ -157,7 +157,7 @@ pub fn compare_jobs(
         }
     }
     let measures = &question.options.measures;
-    let wanted = |id: &str| measures.is_empty() || measures.iter().any(|measure| measure == id);
+    let wanted = |id: &str| measures.is_empty() || measures.iter().any(|wanted| stands_for(wanted, id));
     let mut cells = Vec::new();
     if unpaired == [0, 0] && !pairs.is_empty() {
         for (group, of) in &groups {

@@ -116,7 +116,17 @@ fn where_a_fork_is_from_is_told() {
     // Beyond the end there is no state to fork, and what may not change is refused before anything runs.
     gridemu(&["fork", &store, "--at", "100 d"])
         .ends(2, &["the run is over at 10 d 1 h", "no state at 100 d", "the only snapshot is at 0 s"]);
-    gridemu(&["fork", &store, "--at", "100 d", "--set", "seed=99"]).ends(2, &["workload"]);
+    gridemu(&["fork", &store, "--at", "100 d", "--set", "seed=99"])
+        .ends(2, &["workload", "random workloads need one of their own"]);
+    // Nor does it touch the files of an earlier fork.
+    let [store, files, out] = ["second", "files", "futures"].map(|name| argument(&folder.path().join(name)));
+    let run = ["run", "configs/quickstart.toml", "--checkpoint", &store, "--out", &files];
+    gridemu(&run).well();
+    gridemu(&["fork", &store, "--at", "9 d", "--set", "site.oslo.policy=easy", "--out", &out]).well();
+    let summary = || fs::read(folder.path().join("futures/as-it-was/summary.json")).unwrap();
+    let before = summary();
+    gridemu(&["fork", &store, "--at", "100 d", "--out", &out]).ends(2, &["the run is over at 10 d 1 h"]);
+    assert!(before == summary());
     let keep = ["--checkpoint-anew", "--checkpoint-keep-at", "3 d", "--checkpoint-keep-at", "6 d"];
     gridemu(&[&run[..], &keep].concat()).well();
     let says = ["is at 3 d, after 1 d", "there are snapshots at 3 d, 6 d", "--checkpoint-keep-at '1 d'"];
@@ -160,4 +170,27 @@ fn commands_stay_at_their_times() {
             assert_eq!(forked.json()["grid"][future]["fingerprint"], ended["fingerprint"], "{at}: {future}");
         }
     }
+}
+
+/// Where nothing of the workload is drawn from the seed of the run, later draws can have another one.
+#[test]
+fn another_seed_is_of_later_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"
+        seed = 1
+        [[site]]
+        name = "a"
+        machines = [{ class = "n", count = 8 }]
+        policy = "easy"
+        churn = { up = "exponential[mean=2 h]", down = "exponential[mean=20 min]" }
+        workload = { poisson = { jobs = 200, every = "10 min", runtime = "30 min", size = "1..4", seed = 7 } }
+    "#;
+    let scenario = argument(&folder.path().join("own.toml"));
+    fs::write(&scenario, text).unwrap();
+    let store = argument(&folder.path().join("store"));
+    gridemu(&["run", &scenario, "--checkpoint", &store]).well();
+    let forked = gridemu(&["fork", &store, "--at", "12 h", "--set", "seed=2"]);
+    assert!(forked.well().out.contains("seed of later draws: 2 instead of 1"), "{}", forked.out);
+    gridemu(&["fork", &store, "--at", "12 h", "--set", "site.a.workload.poisson.seed=8"])
+        .ends(2, &["its workload differs"]);
 }

@@ -196,7 +196,7 @@ fn the_studies_give_intervals_and_figures() {
         assert!(fs::read_dir(figures).unwrap().count() >= 5, "{study}");
     };
     let fewer = ["workload[0].poisson.jobs=300", "measure={from=\"1 h\",to=\"1 d\"}"];
-    small("brokers-under-churn", 270, &fewer, &["--along", "mtbf_h"]);
+    small("brokers-under-churn", 270, &fewer, &["--along", "mtbf_h", "--within", "mtbf_h"]);
     let fewer = [
         "workload[0].lublin.jobs=40",
         "site.windsor.workload.lublin.jobs=60",
