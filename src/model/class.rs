@@ -112,6 +112,27 @@ impl JobClasses {
         usize::from(class.time) * (self.sizes.len() + 1) + usize::from(class.size)
     }
 
+    /// What the names of the classes mean, such as `S up to 1 h, L longer; N up to 8 processors, W more`; `None` if they are their
+    /// bounds.
+    pub fn meaning(&self) -> Option<String> {
+        let to = if self.inclusive { "up to" } else { "below" };
+        let named = |last: &str| !last.is_empty() && !last.starts_with('>');
+        let mut parts = Vec::new();
+        if !self.times.is_empty() && named(&self.last_time) {
+            let bounds = self.times.iter().map(|(name, bound)| format!("{name} {to} {}", bound.told()));
+            parts.push(format!("{}, {} longer", bounds.collect::<Vec<_>>().join(", "), self.last_time));
+        }
+        if !self.sizes.is_empty() && named(&self.last_size) {
+            let bounds = self.sizes.iter().map(|(name, bound)| match bound {
+                SizeBound::Processors(1) => format!("{name} 1 processor"),
+                SizeBound::Processors(procs) => format!("{name} up to {procs} processors"),
+                SizeBound::Percent(percent) => format!("{name} up to {percent} % of the machine"),
+            });
+            parts.push(format!("{}, {} more", bounds.collect::<Vec<_>>().join(", "), self.last_size));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
     /// The label of the class at `index`, such as `short wide` or `VS-VW`.
     pub fn label(&self, index: usize) -> String {
         let (time, size) = (index / (self.sizes.len() + 1), index % (self.sizes.len() + 1));
@@ -274,6 +295,23 @@ fn labelled<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_names_of_classes_have_a_meaning() {
+        let meaning = |written: &str| written.parse::<JobClasses>().unwrap().meaning();
+        assert_eq!(
+            meaning("kettimuthu-16").unwrap(),
+            "VS up to 10 min, S up to 1 h, L up to 8 h, VL longer; \
+             Seq 1 processor, N up to 8 processors, W up to 32 processors, VW more"
+        );
+        assert_eq!(
+            meaning("kanavallil").unwrap(),
+            "short below 10 min, medium below 3 h, long longer; \
+             narrow up to 10 % of the machine, medium up to 50 % of the machine, wide more"
+        );
+        assert_eq!(meaning("huang-2").unwrap(), "short up to 3 min, medium up to 1 h, long longer");
+        assert_eq!((meaning("none"), meaning("cuts[run=1 h,size=8]")), (None, None));
+    }
 
     #[test]
     fn bounds_fall_where_the_papers_say() {

@@ -296,7 +296,9 @@ impl Notes {
             self.0.iter().enumerate().map(|(at, note)| format!("[{}] {note}", at + 1)).collect();
         let corrected = tests_of(cells);
         if corrected > 1 {
-            lines.push(format!("p values are corrected for {corrected} comparisons (Holm)"));
+            lines.push(format!(
+                "p values and verdicts are corrected for {corrected} comparisons (Holm), intervals are not"
+            ));
         }
         if cells.iter().any(|cell| cell.charged.is_some()) {
             lines.push(

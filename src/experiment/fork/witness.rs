@@ -2,7 +2,7 @@
 
 use super::futures::Difference;
 use crate::metrics::{Fingerprint, GridMeasures, Measures, SiteSummary};
-use crate::model::{EventKind, Record, RecordSink};
+use crate::model::{Cause, EventKind, Record, RecordSink};
 use crate::units::Time;
 
 /// The times of records, and a fingerprint of each.
@@ -89,15 +89,16 @@ fn described(record: &Record, sites: &[SiteSummary]) -> String {
     match record {
         Record::Job(job) => format!("{} ends{} at {} s", job.job_ref(), at(job.site.index()), job.end),
         Record::Segment(segment) => format!(
-            "{} runs{} from {} s to {} s",
+            "{} {}{} from {} s to {} s",
             segment.job_ref(),
+            if segment.cause == Cause::Staging { "waits for its data" } else { "runs" },
             at(segment.site.index()),
             segment.from,
             segment.to
         ),
         Record::Machine(machine) => format!("a machine changes at {} s", machine.time),
         Record::Event(event) => {
-            let who = event.job_ref().map_or("machines are".to_owned(), |job| format!("{job} is"));
+            let who = event.job_ref().map_or("machines have".to_owned(), |job| format!("{job} is"));
             format!("{who} {}{} at {} s", kind(event.kind), at(event.site.index()), event.time)
         }
     }

@@ -55,7 +55,7 @@ impl BlockerFacts {
             }
             Blocker::Down { procs } => {
                 let how = format!("{} are down, or kept by stalled jobs", processors(*procs));
-                ("down", "machines".to_owned(), *procs, None, how)
+                ("down", "of the machines".to_owned(), *procs, None, how)
             }
         };
         let who = blocker.who();

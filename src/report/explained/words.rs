@@ -77,6 +77,7 @@ pub fn rule(of: &Explanation) -> String {
         ),
         Why::OthersBefore => "other jobs are before it, and its policy gives no further reason".to_owned(),
         Why::Unsaid => "it fits, and its policy gives no reason why it waits".to_owned(),
+        Why::MachinesDown { capacity: 0 } => format!("it needs {needs}, and none is available now"),
         Why::MachinesDown { capacity } => format!("it needs {needs}, and only {capacity} are available now"),
         Why::Stalled => "it is stalled until all its machines are back".to_owned(),
     }

@@ -330,12 +330,16 @@ fn distributions(run: &Run<'_>) -> Section {
         lines.push(line("all", Ink::Text, &whole));
         figures.push(distribution(quantity, lines, "", "of the measured jobs, by class"));
     }
-    let lead = if names.len() > 1 {
-        "Share of the jobs of a class with at most this value; the number of jobs is in brackets. Values below the axis are drawn at its left end."
+    let mut lead = if names.len() > 1 {
+        "Share of the jobs of a class with at most this value; the number of jobs is in brackets. Values below the axis are drawn at its left end.".to_owned()
     } else {
         "Share of the jobs with at most this value. Values below the axis are drawn at its left end."
+            .to_owned()
     };
-    Section { lead: vec![lead.to_owned()], figures, ..Section::new("Distributions") }
+    if let Some(meaning) = series.jobs.meaning.as_ref().filter(|_| names.len() > 1) {
+        lead += &format!(" Classes by run time and requested processors: {meaning}.");
+    }
+    Section { lead: vec![lead], figures, ..Section::new("Distributions") }
 }
 
 fn distribution(quantity: Quantity, lines: Vec<EcdfLine>, tail: &str, whose: &str) -> Figure {

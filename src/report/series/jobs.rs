@@ -30,6 +30,8 @@ pub(crate) struct Jobs {
     pub(crate) span: (u64, u64),
     /// The division of jobs into groups.
     pub(crate) groups: Groups,
+    /// What the names of its classes mean.
+    pub(crate) meaning: Option<String>,
     /// The jobs that count.
     pub(crate) measured: Measured,
     /// Number of jobs by outcome, indexed by [`Outcome::index`].
@@ -111,8 +113,11 @@ impl Jobs {
         places: &mut Places,
     ) -> Result<Self, ReadError> {
         let (groups, classed) = groups(folder, classes, places);
+        let preset = || folder.summary()?["class_preset"].as_str()?.parse().ok();
+        let of_run = if classed { preset() } else { DEFAULT.parse().ok() };
+        let meaning = classes.cloned().or(of_run).and_then(|classes| classes.meaning());
         let window = window(folder);
-        let mut jobs = Self { span: (u64::MAX, 0), groups, classed, ..Self::default() };
+        let mut jobs = Self { span: (u64::MAX, 0), groups, meaning, classed, ..Self::default() };
         for row in folder.jobs()? {
             jobs.job(&row?, window, places);
         }
@@ -206,6 +211,9 @@ fn window(folder: &RunFolder) -> Option<(Time, Time)> {
     Some((time("from")?, time("to")?))
 }
 
+/// The classes of a run that has none.
+const DEFAULT: &str = "kettimuthu-4";
+
 /// The classes: those requested; else those of the run; else two by two classes that suit any run.
 fn groups(folder: &RunFolder, classes: Option<&JobClasses>, places: &Places) -> (Groups, bool) {
     let machine = u32::try_from(places.processors()).unwrap_or(u32::MAX);
@@ -219,6 +227,6 @@ fn groups(folder: &RunFolder, classes: Option<&JobClasses>, places: &Places) -> 
         let names = own.iter().filter_map(|class| class["class"].as_str().map(str::to_owned));
         return (Groups::of_rows(names.collect()), true);
     }
-    let classes = "kettimuthu-4".parse();
+    let classes = DEFAULT.parse();
     (classes.map_or_else(|_| Groups::none(), |classes| Groups::by_classes(classes, machine)), false)
 }
