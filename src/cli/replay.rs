@@ -320,12 +320,19 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
         signals::remove_at_end(scratch);
     }
     let mut summaries: Vec<GridSummary> = Vec::new();
+    let mut ended = Ok(());
     for (policy, run) in args.policies.iter().zip(&runs) {
         let progress = Progress::default();
         let label = policy.to_string();
         let summary =
             progress::shown(&label, &progress, || run.run_with_snapshots(&progress, &control, anew, None));
-        let summary = summary.map_err(|error| PageOfRun::without_scratch(page.as_ref(), error))?;
+        let summary = match summary {
+            Ok(summary) => summary,
+            Err(error) => {
+                ended = Err(PageOfRun::without_scratch(page.as_ref(), error));
+                break;
+            }
+        };
         if json {
             summary.facts.notes.iter().for_each(|note| talk(&format!("note: {note}")));
         } else {
@@ -334,13 +341,15 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
         }
         summaries.push(summary);
     }
-    // The result comes first: whatever fails after it loses nothing.
-    if json {
-        let text = report::json(&summaries).map_err(RunError::run)?;
-        say(&text)?;
-    } else if several {
+    // The result comes first, of the policies before one that failed or was stopped too: whatever fails after it loses nothing.
+    if json && several && !summaries.is_empty() {
+        say(&serde_json::to_string_pretty(&summaries).map_err(RunError::run)?)?;
+    } else if json && ended.is_ok() {
+        say(&report::json(&summaries).map_err(RunError::run)?)?;
+    } else if summaries.len() > 1 {
         say(&format!("\n{}", report::comparison_table(&summaries)))?;
     }
+    ended?;
     let folders: Vec<PathBuf> = args.policies.iter().filter_map(|policy| args.folder(policy)).collect();
     if args.trace {
         folders.iter().try_for_each(|folder| trace::write(folder))?;

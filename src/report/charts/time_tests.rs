@@ -101,8 +101,9 @@ fn a_page_tells_its_script_the_scale_of_time() {
             && (flags[1] - at(4.0 * DAY)).abs() <= 0.1
     );
     let window = format!("f{}", Ink::Window.index());
-    let shaded = zoom.children().filter(|node| node.attribute("class") == Some(&*window));
-    for (x, width) in shaded.map(|node| rectangle(&node)) {
+    let shaded: Vec<_> = zoom.children().filter(|node| node.attribute("class") == Some(&*window)).collect();
+    assert_eq!(shaded.len(), 2, "each strip is shaded");
+    for (x, width) in shaded.iter().map(rectangle) {
         assert!((x / fine - at(DAY)).abs() < 0.1 && (width / fine - (at(9.0 * DAY) - at(DAY))).abs() < 0.1);
     }
     // The label of the first bar is outside of the group, where it keeps its shape.

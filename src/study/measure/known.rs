@@ -70,7 +70,7 @@ const KNOWN: &[Known] = &[
     known("begin_s", "first submission", "s", Neither, "First submission of a job, from the origin of the run."),
     known("end_s", "last end", "s", Lower, "Last end of a job, from the origin of the run."),
     known("drain_s", "time to drain", "s", Lower, "Time from the end of the measurement window to the last end of a job."),
-    known("utilization", "utilization", "", Higher, "Share of the nominal capacity in use."),
+    known("utilization", "utilization", "", Higher, "Share of the nominal capacity in use. Of machines of unequal speed it also rises when slower ones do the work."),
     known("utilization_available", "utilization of the available capacity", "", Higher, "Share in use of the capacity that was neither down nor reserved."),
     known("down", "share of the capacity that was down", "", Neither, "Share of the nominal capacity that was down."),
     known("processors", "processors", "", Neither, "Processors of the site with all its machines."),

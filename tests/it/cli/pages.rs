@@ -81,7 +81,8 @@ fn a_gantt_chart_zooms_by_mouse_and_by_keyboard() {
     ])
     .well();
     let page = checked(&fs::read_to_string(to).unwrap());
-    let script = page.rsplit("<script>").next().unwrap();
+    let [_, script] = page.split("<script>").collect::<Vec<_>>()[..] else { panic!("one script") };
+    let script = script.split_once("</script>").unwrap().0;
     for part in [
         "\"wheel\"",
         "\"pointermove\"",

@@ -41,6 +41,17 @@ fn begins(stopped: &Path, whole: &Path, table: &str) {
     assert!(whole.starts_with(&stopped) && whole != stopped, "{table}");
 }
 
+/// The number of jobs that had ended when the run was stopped, as it says.
+fn ended_by_then(said: &str) -> usize {
+    let before = said.split_once(" jobs had ended").unwrap().0;
+    before.rsplit(' ').next().unwrap().replace(',', "").parse().unwrap()
+}
+
+/// The number of jobs in the files of a run.
+fn rows_of_jobs(folder: &Path) -> usize {
+    fs::read_to_string(folder.join("jobs.csv")).unwrap().lines().count() - 1
+}
+
 #[test]
 fn a_run_without_a_store_says_what_is_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -62,6 +73,7 @@ fn a_run_without_a_store_says_what_is_kept() {
     assert!(!out.join("summary.json").exists() && !out.join("run.lock").exists());
     gridemu(&[&run[..], &[&whole_path]].concat()).well();
     ["jobs.csv", "segments.csv", "events.csv"].iter().for_each(|table| begins(&out, &whole, table));
+    assert_eq!(rows_of_jobs(&out), ended_by_then(&said), "{said}");
     // All of them: the next job ends at or after the time that is said.
     let at: f64 = said.split_once("up to then (").unwrap().1.split_once(" s)").unwrap().0.parse().unwrap();
     let end = |line: &str| line.split(',').nth(3).unwrap().parse::<f64>().unwrap();
@@ -94,6 +106,29 @@ fn a_replay_without_a_store_says_what_is_kept() {
     let replay = ["replay", log, "--policy", "conservative", "--out", &argument(&out)];
     let said = interrupted_after(&replay, &out.join("scenario.toml"));
     assert!(said.contains("it cannot be resumed") && said.contains("segments.csv"), "{said}");
+    assert_eq!(rows_of_jobs(&out), ended_by_then(&said), "{said}");
+}
+
+#[test]
+fn a_replay_of_several_policies_tells_of_those_that_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let policies = ["--policy", "fcfs", "--policy", "easy", "--policy", "conservative"];
+    let out_path = argument(&out);
+    let replay = ["replay", "lublin[jobs=40000,load=1.2]", "--json", "--out", &out_path];
+    let replay = [&replay[..], &policies[..]].concat();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gridemu"));
+    let mut child = command.args(&replay).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !out.join("conservative").join("scenario.toml").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let of: Vec<_> = told.as_array().unwrap().iter().map(|run| run["jobs"].as_u64()).collect();
+    assert_eq!(of, [Some(40_000); 2], "those that ended");
 }
 
 #[test]
