@@ -27,7 +27,7 @@ mod graph;
 mod scale;
 pub mod shapes;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use contents::{DataContents, TypeContents, WorkflowContents};
 pub use draft::{Draft, TaskDraft};

@@ -151,8 +151,14 @@ impl<'a, 'input> Dax<'a, 'input> {
                 _ => {}
             }
         }
-        let by_name: FxHashMap<String, usize> =
-            self.draft.tasks.iter().enumerate().map(|(at, task)| (task.name.clone(), at)).collect();
+        let mut by_name: FxHashMap<String, usize> = FxHashMap::default();
+        for (at, task) in self.draft.tasks.iter().enumerate() {
+            if by_name.insert(task.name.clone(), at).is_some() {
+                let problem = format!("two jobs have the id `{}`", task.name);
+                let place = self.place(self.at[at].job);
+                return Err(WorkflowFileError::new(self.name, place, problem, "give one another id"));
+            }
+        }
         for child in children().filter(|node| node.tag_name().name() == "child") {
             let id = self.required(child, "ref")?;
             let Some(task) = by_name.get(id) else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use petgraph::Direction;
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::{Draft, TaskDraft};
@@ -130,9 +130,15 @@ impl Workflow {
         &self.order
     }
 
-    /// The edges (from, to, what it carries), in a fixed order.
+    /// The edges (from, to, what it carries), in ascending order.
     pub fn edges(&self) -> impl ExactSizeIterator<Item = (TaskId, TaskId, Bytes)> {
-        self.graph.raw_edges().iter().map(|edge| (id(edge.source()), id(edge.target()), edge.weight))
+        // They were added in descending order: petgraph yields the edge of a node that was added last first.
+        self.graph.raw_edges().iter().rev().map(|edge| (id(edge.source()), id(edge.target()), edge.weight))
+    }
+
+    /// The place of an edge in [`Workflow::edges`].
+    fn place(&self, edge: EdgeIndex<u32>) -> usize {
+        self.graph.edge_count() - 1 - edge.index()
     }
 
     /// The tasks that wait for `task`, in order, with what each gets from it.
@@ -147,17 +153,14 @@ impl Workflow {
 
     /// The edges out of `task`, by ascending target, each with its place in [`Workflow::edges`].
     pub(super) fn out_edges(&self, task: TaskId) -> impl Iterator<Item = (usize, TaskId, Bytes)> {
-        // petgraph yields the edge that was added last first; they were added in descending order.
-        self.graph
-            .edges(NodeIndex::new(task.index()))
-            .map(|edge| (edge.id().index(), id(edge.target()), *edge.weight()))
+        let edges = self.graph.edges(NodeIndex::new(task.index()));
+        edges.map(|edge| (self.place(edge.id()), id(edge.target()), *edge.weight()))
     }
 
     /// The edges into `task`, by ascending source, each with its place in [`Workflow::edges`].
     pub(super) fn in_edges(&self, task: TaskId) -> impl Iterator<Item = (usize, TaskId, Bytes)> {
-        self.graph
-            .edges_directed(NodeIndex::new(task.index()), Direction::Incoming)
-            .map(|edge| (edge.id().index(), id(edge.source()), *edge.weight()))
+        let edges = self.graph.edges_directed(NodeIndex::new(task.index()), Direction::Incoming);
+        edges.map(|edge| (self.place(edge.id()), id(edge.source()), *edge.weight()))
     }
 
     /// What would make this workflow again, with all edges written as parents. Two workflows are the same if their drafts are.

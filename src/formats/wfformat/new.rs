@@ -72,8 +72,13 @@ pub(super) fn workflow(
     let wrong = |place: String, problem: String, hint| {
         Err(WorkflowFileError::new(name, Some(place), problem, hint))
     };
-    let ids: FxHashMap<&str, usize> =
-        specification.tasks.iter().enumerate().map(|(at, task)| (task.id.as_str(), at)).collect();
+    let mut ids = FxHashMap::default();
+    for (at, task) in specification.tasks.iter().enumerate() {
+        if ids.insert(task.id.as_str(), at).is_some() {
+            let problem = format!("two tasks have the id `{}`", task.id);
+            return wrong(format!("{SPECIFIED}.tasks[{at}].id"), problem, "give one another id");
+        }
+    }
     let mut executed: Vec<Option<usize>> = vec![None; specification.tasks.len()];
     for (at, run) in execution.tasks.iter().enumerate() {
         let Some(task) = ids.get(run.id.as_str()) else {
