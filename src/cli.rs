@@ -68,7 +68,7 @@ enum Command {
     Explain(explain::Args),
     /// Generate a workload from a model, as SWF or CWF
     Generate(generate::Args),
-    /// Print statistics of a workload: jobs, load, users, sizes, run times, arrivals
+    /// Print what is in a workload (jobs, load, users, sizes, run times, arrivals) or in workflows (tasks by type, levels, critical path, data)
     Inspect(inspect::Args),
     /// Make an HTML page with tables and figures of runs or of a campaign
     Report(report::Args),

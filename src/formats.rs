@@ -3,6 +3,7 @@
 //! Readers take an open [`std::io::Read`] and a name for messages; the caller chooses and opens the file. The meaning
 //! of jobs, and how they are shaped, belongs to [`crate::workload`], that of tasks to [`crate::workflow`].
 
+mod any_workflow;
 pub mod batsim;
 pub mod cwf;
 pub mod dax;
@@ -12,4 +13,5 @@ pub mod swf;
 pub mod wfformat;
 mod workflow_file;
 
+pub use any_workflow::{is_wfformat, read_workflows};
 pub use workflow_file::{ReadWorkflow, WorkflowFileError};

@@ -13,8 +13,10 @@ use crate::workflow::{Draft, Part, TaskDraft};
 
 /// The deepest nesting that is read; a DAX needs 4.
 const DEEPEST: usize = 32;
-/// Run times from this one up to zero are read as zero: the generator of Pegasus draws some just below.
-const BARELY_NEGATIVE: f64 = -10.0;
+/// The lowest run time in seconds and the lowest size in bytes that are read, as zero: Pegasus' generator draws from normal distributions,
+/// and what it published has both below zero.
+const LOWEST_RUNTIME: f64 = -10.0;
+const LOWEST_SIZE: f64 = -1e8;
 
 /// Reads a workflow, plain or compressed with gzip; `name` is its name in messages. The name of a task is the `id` of its job, its type the
 /// `name`.
@@ -47,7 +49,8 @@ pub(super) fn read_text(name: &str, text: &[u8]) -> Result<ReadWorkflow, Workflo
         ),
         error => wrong(Some(error.pos().row as usize), format!("not XML: {error}"), ""),
     })?;
-    Dax { name, document: &document, draft: Draft::default(), at: Vec::new() }.read()
+    let (runtimes, sizes) = (BelowZero::default(), BelowZero::default());
+    Dax { name, document: &document, draft: Draft::default(), at: Vec::new(), runtimes, sizes }.read()
 }
 
 /// The first line at which elements are nested deeper than [`DEEPEST`], found without recursion and before the parser, which may recurse.
@@ -56,11 +59,15 @@ pub(super) fn read_text(name: &str, text: &[u8]) -> Result<ReadWorkflow, Workflo
 /// comments and character data are passed over.
 fn too_deep(text: &str) -> Option<usize> {
     let (bytes, mut depth, mut at) = (text.as_bytes(), 0_usize, 0);
-    let after = |from: usize, end: &str| memchr::memmem::find(&bytes[from..], end.as_bytes()).map(|found| from + found + end.len());
+    let after = |from: usize, end: &str| {
+        memchr::memmem::find(&bytes[from..], end.as_bytes()).map(|found| from + found + end.len())
+    };
     while let Some(found) = memchr::memchr(b'<', &bytes[at..]) {
         let open = at + found;
         let rest = &bytes[open..];
-        let passed = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")].into_iter().find(|(begin, _)| rest.starts_with(begin.as_bytes()));
+        let passed = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")]
+            .into_iter()
+            .find(|(begin, _)| rest.starts_with(begin.as_bytes()));
         if let Some((begin, end)) = passed {
             at = after(open + begin.len(), end)?;
             continue;
@@ -100,11 +107,37 @@ struct Places {
     parents: Vec<usize>,
 }
 
+/// Values below zero that were read as zero.
+#[derive(Default)]
+struct BelowZero {
+    count: usize,
+    lowest: f64,
+}
+
+impl BelowZero {
+    /// `value`, or zero if it is below, but not below `least`.
+    fn raised(&mut self, value: f64, least: f64) -> f64 {
+        if !(least..0.0).contains(&value) {
+            return value;
+        }
+        self.count += 1;
+        self.lowest = self.lowest.min(value);
+        0.0
+    }
+
+    fn note(&self, what: &str, unit: &str) -> Option<String> {
+        let count = crate::units::counted(self.count, what);
+        (self.count > 0).then(|| format!("{count} below zero, the lowest {} {unit}: read as 0", self.lowest))
+    }
+}
+
 struct Dax<'a, 'input> {
     name: &'a str,
     document: &'a Document<'input>,
     draft: Draft,
     at: Vec<Places>,
+    runtimes: BelowZero,
+    sizes: BelowZero,
 }
 
 impl<'a, 'input> Dax<'a, 'input> {
@@ -139,11 +172,11 @@ impl<'a, 'input> Dax<'a, 'input> {
         }
         let title = root.attribute("name").filter(|name| !name.is_empty() && *name != "test");
         self.draft.name = title.unwrap_or(self.name).to_owned();
-        let (mut uses, mut notes, mut below) = (Uses::default(), Vec::new(), (0_usize, 0.0_f64));
+        let mut uses = Uses::default();
         let children = || root.children().filter(Node::is_element);
         for node in children() {
             match node.tag_name().name() {
-                "job" => self.job(node, &mut uses, &mut below)?,
+                "job" => self.job(node, &mut uses)?,
                 kind @ ("dax" | "dag") => {
                     let problem = format!("`<{kind}>`, a workflow within the workflow, is not supported");
                     return Err(self.wrong(node, problem, "put its jobs into this file"));
@@ -174,13 +207,8 @@ impl<'a, 'input> Dax<'a, 'input> {
                 self.at[*task].parents.push(parent.range().start);
             }
         }
-        if below.0 > 0 {
-            notes.push(format!(
-                "{} with a run time below zero, the lowest {} s: they are read as 0",
-                crate::units::counted(below.0, "task"),
-                below.1
-            ));
-        }
+        let below = [self.runtimes.note("run time", "s"), self.sizes.note("size", "bytes")];
+        let mut notes: Vec<String> = below.into_iter().flatten().collect();
         notes.extend(uses.resolve(&mut self.draft).map_err(|(at, nth, problem)| {
             WorkflowFileError::new(
                 self.name,
@@ -203,20 +231,12 @@ impl<'a, 'input> Dax<'a, 'input> {
         Ok(ReadWorkflow { workflow, notes })
     }
 
-    /// Reads a job with its files; `below` counts negative run times and keeps the lowest.
-    fn job(
-        &mut self,
-        node: Node<'a, 'input>,
-        uses: &mut Uses<'a>,
-        below: &mut (usize, f64),
-    ) -> Result<(), WorkflowFileError> {
+    /// Reads a job with its files.
+    fn job(&mut self, node: Node<'a, 'input>, uses: &mut Uses<'a>) -> Result<(), WorkflowFileError> {
         let id = self.required(node, "id")?;
         let of = format!("the job `{id}`");
-        let mut runtime = self.number(node, "runtime", &of, "give it its run time in seconds")?;
-        if (BARELY_NEGATIVE..0.0).contains(&runtime) {
-            *below = (below.0 + 1, below.1.min(runtime));
-            runtime = 0.0;
-        }
+        let runtime = self.number(node, "runtime", &of, "give it its run time in seconds")?;
+        let runtime = self.runtimes.raised(runtime, LOWEST_RUNTIME);
         let at = self.draft.tasks.len();
         let mut task = TaskDraft::new(id, runtime);
         if let Some(kind) = node.attribute("name") {
@@ -234,12 +254,18 @@ impl<'a, 'input> Dax<'a, 'input> {
                     "output" => (&mut task.outputs, &mut places.outputs, true),
                     "none" => continue,
                     link => {
-                        let problem = format!("`link` of the file `{file}` is `{link}`, not `input` or `output`");
-                        return Err(self.wrong(used, problem, "give what a job writes another name than what it reads"));
+                        let problem =
+                            format!("`link` of the file `{file}` is `{link}`, not `input` or `output`");
+                        return Err(self.wrong(
+                            used,
+                            problem,
+                            "give what a job writes another name than what it reads",
+                        ));
                     }
                 };
             let of = format!("the file `{file}`");
             let bytes = self.number(used, "size", &of, "give it its size in bytes")?;
+            let bytes = self.sizes.raised(bytes, LOWEST_SIZE);
             if bytes < 0.0 {
                 let problem = format!("`size` of the file `{file}` is {bytes}, which is negative");
                 return Err(self.wrong(used, problem, ""));

@@ -74,7 +74,8 @@ pub fn read(name: &str, input: Box<dyn Read + Send>) -> Result<ReadWorkflows, Wo
             WorkflowFileError::new(name, Some(format!("line {number}")), problem, hint)
         };
         let text = str::from_utf8(line.bytes).ok().filter(|_| !line.cut);
-        let text = text.ok_or_else(|| wrong("the line is not text of at most 65536 bytes".to_owned(), ""))?.trim();
+        let text =
+            text.ok_or_else(|| wrong("the line is not text of at most 65536 bytes".to_owned(), ""))?.trim();
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
@@ -171,7 +172,9 @@ fn twenty_nine(line: &str) -> Result<Row<'_>, String> {
     let workflow = match words.next().filter(|group| !alone && *group != "-1") {
         Some(group) => group.to_owned(),
         None if alone => format!("job {job}"),
-        None => return Err(format!("the job `{job}` is part of a {structure}, but column 20 does not name it")),
+        None => {
+            return Err(format!("the job `{job}` is part of a {structure}, but column 20 does not name it"));
+        }
     };
     Ok(Row {
         workflow,

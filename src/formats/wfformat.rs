@@ -85,7 +85,9 @@ pub(super) fn read_text(name: &str, text: &[u8]) -> Result<ReadWorkflow, Workflo
                     "it is missing, so the tasks have no run times".to_owned(),
                     "give the tasks their `runtimeInSeconds` in `workflow.execution.tasks`",
                 ),
-                (Some(specification), Some(execution)) => new::workflow(name, title, specification, execution),
+                (Some(specification), Some(execution)) => {
+                    new::workflow(name, title, specification, execution)
+                }
             };
         }
     };

@@ -34,7 +34,12 @@ pub struct WorkflowFileError {
 }
 
 impl WorkflowFileError {
-    pub(super) fn new(name: &str, place: Option<String>, problem: impl Into<String>, hint: &'static str) -> Self {
+    pub(super) fn new(
+        name: &str,
+        place: Option<String>,
+        problem: impl Into<String>,
+        hint: &'static str,
+    ) -> Self {
         Self { name: name.to_owned(), place, problem: problem.into(), hint }
     }
 
@@ -102,7 +107,8 @@ impl<'a> Uses<'a> {
         if writes && used.writers.last().is_none_or(|(last, _)| *last != task) {
             used.writers.push((task, bytes));
         } else if !writes {
-            used.largest = if bytes > used.largest || bytes.is_nan() || bytes < 0.0 { bytes } else { used.largest };
+            used.largest =
+                if bytes > used.largest || bytes.is_nan() || bytes < 0.0 { bytes } else { used.largest };
         }
     }
 

@@ -75,8 +75,10 @@ impl Draft {
                     names.push("...".to_owned());
                 }
                 names.push(names[0].clone());
-                let problem =
-                    format!("{} tasks wait for each other in a cycle: {}", tasks.len(), names.join(" -> "));
+                let problem = match tasks.len() {
+                    1 => format!("the task {} waits for itself", names[0]),
+                    many => format!("{many} tasks wait for each other in a cycle: {}", names.join(" -> ")),
+                };
                 wrong(
                     Part::Task(tasks[0].index()),
                     problem,

@@ -77,10 +77,8 @@ pub struct TypeContents {
 impl WorkflowContents {
     /// What is in `workflow`; data moves at `bandwidth`, without latency.
     pub fn of(workflow: &Workflow, bandwidth: Bandwidth) -> Self {
-        let (alone, with_data) = (
-            Costs::at_reference(workflow, None),
-            Costs::at_reference(workflow, Some(bandwidth)),
-        );
+        let (alone, with_data) =
+            (Costs::at_reference(workflow, None), Costs::at_reference(workflow, Some(bandwidth)));
         let (critical_path_s, path) = workflow.critical_path(&alone);
         let proc_s = |task: &Task| task.runtime.as_secs_f64() * f64::from(task.procs);
         Self {
@@ -109,8 +107,12 @@ impl WorkflowContents {
 }
 
 fn data(workflow: &Workflow) -> DataContents {
-    let mut data =
-        DataContents { files: workflow.files().len() as u64, stage_in_bytes: 0, between_bytes: 0, out_bytes: 0 };
+    let mut data = DataContents {
+        files: workflow.files().len() as u64,
+        stage_in_bytes: 0,
+        between_bytes: 0,
+        out_bytes: 0,
+    };
     for file in workflow.files() {
         let sum = match (file.producer, file.consumers.is_empty()) {
             (None, _) => &mut data.stage_in_bytes,
@@ -133,11 +135,14 @@ fn types(workflow: &Workflow) -> Vec<TypeContents> {
         }
         of_kind.push((level, task));
     }
-    let size = |files: &[super::FileId]| files.iter().map(|file| workflow.file(*file).size.count()).sum::<u64>();
+    let size =
+        |files: &[super::FileId]| files.iter().map(|file| workflow.file(*file).size.count()).sum::<u64>();
     let contents = order.into_iter().map(|kind| {
         let tasks = &by_kind[kind];
         let levels = tasks.iter().map(|(level, _)| *level);
-        let of = |value: &dyn Fn(&Task) -> u64, unit| Quantity::of(tasks.iter().map(|(_, task)| value(task)), unit);
+        let of = |value: &dyn Fn(&Task) -> u64, unit| {
+            Quantity::of(tasks.iter().map(|(_, task)| value(task)), unit)
+        };
         TypeContents {
             kind: kind.to_owned(),
             tasks: tasks.len() as u64,

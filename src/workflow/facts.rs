@@ -79,9 +79,9 @@ impl Workflow {
     pub fn downward_ranks(&self, costs: &Costs) -> Vec<f64> {
         let mut ranks = vec![0.0; self.len()];
         for task in self.order() {
-            let ways = self.in_edges(*task).map(|(edge, from, _)| {
-                ranks[from.index()] + costs.tasks[from.index()] + costs.edges[edge]
-            });
+            let ways = self
+                .in_edges(*task)
+                .map(|(edge, from, _)| ranks[from.index()] + costs.tasks[from.index()] + costs.edges[edge]);
             ranks[task.index()] = ways.fold(0.0, f64::max);
         }
         ranks

@@ -118,7 +118,8 @@ impl ShapeSpec {
         let mut spec = Self::of(*shape);
         let (fewest, keys) = (spec.fewest(), spec.keys());
         let tasks = format!("a number of tasks from {fewest} to {MOST_TASKS}");
-        spec.tasks = named.take_within("tasks", fewest..=MOST_TASKS, &tasks)?.unwrap_or(spec.tasks.max(fewest));
+        spec.tasks =
+            named.take_within("tasks", fewest..=MOST_TASKS, &tasks)?.unwrap_or(spec.tasks.max(fewest));
         spec.seed = named.take("seed", "a whole number from 0 to 18446744073709551615")?;
         let has = |key: &str| keys.contains(&key);
         let several = "a number from 1 to 10000000";

@@ -126,7 +126,8 @@ fn all_dax_files_load() {
     assert_eq!(tasks.len(), 19);
     // The number in the name is nominal.
     assert_eq!((tasks["Sipht_30"], tasks["Epigenomics_46"], tasks["Montage_1000"]), (29, 47, 1000));
-    assert!(notes["Epigenomics_997"][0].starts_with("57 tasks with a run time below zero, the lowest -1.64 s"));
+    assert_eq!(notes["Epigenomics_997"][0], "57 run times below zero, the lowest -1.64 s: read as 0");
+    assert_eq!(notes["Epigenomics_997"][1], "209 sizes below zero, the lowest -13985387 bytes: read as 0");
     assert!(notes["Montage_25"].iter().any(|note| note.starts_with("2 files that several tasks write")));
     assert!(notes["Epigenomics_24"].is_empty());
 }

@@ -48,7 +48,8 @@ fn the_dialect_of_the_archive_is_read() {
         long(5, 1_000_000_070, 10, "DAG", "wf7,2;3"),
     );
     let read = read_str(&text).unwrap();
-    let names: Vec<_> = read.workflows.iter().map(|(submit, w)| (submit.as_secs_f64(), w.name(), w.len())).collect();
+    let names: Vec<_> =
+        read.workflows.iter().map(|(submit, w)| (submit.as_secs_f64(), w.name(), w.len())).collect();
     assert_eq!(names, [(0.0, "wf7", 3), (50.0, "job 1", 1)]);
     assert_eq!(read.workflows[0].1.edges().len(), 3);
     assert_eq!(read.workflows[0].1.task(TaskId(0)).kind, "app1");
@@ -59,7 +60,7 @@ fn the_dialect_of_the_archive_is_read() {
 fn mistakes_are_told_with_their_line() {
     for (text, told) in [
         (SEVEN.replace(", 3 4", ", 3 9"), "`w.gwf`, line 6: the task `5` has the parent `9`"),
-        (SEVEN.replace(", 3 4", ", 5"), "line 6: 1 tasks wait for each other in a cycle"),
+        (SEVEN.replace(", 3 4", ", 5"), "line 6: the task `5` waits for itself"),
         (SEVEN.replace(", 4         , 40", ", 3         , 40"), "line 5: two tasks have the name `3`"),
         (SEVEN.replace(", 64", ", soon"), "line 6: `SubmitTime` is `soon`, not a number"),
         (SEVEN.replace("11        , 1 ", "-7        , 1 "), "line 2: the run time of the task `3` is -7 s"),

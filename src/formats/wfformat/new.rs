@@ -69,9 +69,8 @@ pub(super) fn workflow(
 ) -> Result<ReadWorkflow, WorkflowFileError> {
     const SPECIFIED: &str = "workflow.specification";
     const EXECUTED: &str = "workflow.execution.tasks";
-    let wrong = |place: String, problem: String, hint| {
-        Err(WorkflowFileError::new(name, Some(place), problem, hint))
-    };
+    let wrong =
+        |place: String, problem: String, hint| Err(WorkflowFileError::new(name, Some(place), problem, hint));
     let mut ids = FxHashMap::default();
     for (at, task) in specification.tasks.iter().enumerate() {
         if ids.insert(task.id.as_str(), at).is_some() {
@@ -83,7 +82,11 @@ pub(super) fn workflow(
     for (at, run) in execution.tasks.iter().enumerate() {
         let Some(task) = ids.get(run.id.as_str()) else {
             let problem = format!("`{}` is no task of `{SPECIFIED}`", run.id);
-            return wrong(format!("{EXECUTED}[{at}].id"), problem, "use the id of a task, or remove the entry");
+            return wrong(
+                format!("{EXECUTED}[{at}].id"),
+                problem,
+                "use the id of a task, or remove the entry",
+            );
         };
         if executed[*task].replace(at).is_some() {
             let problem = format!("the task `{}` was executed before", run.id);

@@ -47,7 +47,10 @@ fn old_and_new_versions_say_the_same() {
     assert_eq!(read_str(&older).unwrap().workflow.draft(), old.workflow.draft());
     let oldest = older.replace("1.3", "1.0").replace("\"tasks\"", "\"jobs\"");
     assert_eq!(read_str(&oldest).unwrap().workflow.draft(), old.workflow.draft());
-    assert_eq!(read_str(&NEW.replace("1.5\", \"w", "1.6\", \"w")).unwrap().workflow.draft(), new.workflow.draft());
+    assert_eq!(
+        read_str(&NEW.replace("1.5\", \"w", "1.6\", \"w")).unwrap().workflow.draft(),
+        new.workflow.draft()
+    );
 }
 
 #[test]
@@ -64,7 +67,8 @@ fn gzip_is_read() {
 
 #[test]
 fn names_that_do_not_have_the_id_get_it() {
-    let text = OLD.replace("\"name\": \"work_ID2\"", "\"name\": \"work\"").replace("[\"work_ID2\"]", "[\"work\"]");
+    let text =
+        OLD.replace("\"name\": \"work_ID2\"", "\"name\": \"work\"").replace("[\"work_ID2\"]", "[\"work\"]");
     let read = read_str(&text).unwrap().workflow;
     assert_eq!(read.task(TaskId(1)).name, "work_ID2");
     assert_eq!(read.edges().len(), 1);
@@ -73,34 +77,144 @@ fn names_that_do_not_have_the_id_get_it() {
 #[test]
 fn mistakes_are_told_with_their_place() {
     for (text, from, to, told) in [
-        (NEW, "\"1.5\", \"w", "\"2.0\", \"w", "`w.json`, schemaVersion: version 2.0 of the schema is not known"),
+        (
+            NEW,
+            "\"1.5\", \"w",
+            "\"2.0\", \"w",
+            "`w.json`, schemaVersion: version 2.0 of the schema is not known",
+        ),
         (NEW, "\"schemaVersion\": \"1.5\", ", "", "schemaVersion: the version of the schema is missing"),
         (NEW, "specification", "spec", "workflow.specification: it is missing"),
-        (NEW, "\"execution\"", "\"run\"", "workflow.execution: it is missing, so the tasks have no run times"),
-        (NEW, "[\"split_ID1\"]", "[\"x\"]", "workflow.specification.tasks[1].parents[0]: the task `work_ID2` has the parent `x`"),
-        (NEW, "[\"work_ID2\"]", "[\"x\"]", "workflow.specification.tasks[0].children[0]: the task `split_ID1` has the child `x`"),
-        (NEW, "[\"work_ID2\"]", "[\"split_ID1\"]", "tasks[0]: 1 tasks wait for each other in a cycle"),
-        (NEW, "[\"in\"]", "[\"on\"]", "workflow.specification.tasks[0].inputFiles[0]: the file `on` of the task `split_ID1` has no size"),
-        (NEW, "[\"part\"], \"out", "[\"part\", \"z\"], \"out", "workflow.specification.tasks[1].inputFiles[1]: the file `z`"),
-        (NEW, "\"in\", \"sizeInBytes\": 10", "\"in\"", "workflow.specification.files[0]: the file `in` has no size"),
-        (NEW, "\"sizeInBytes\": 10", "\"sizeInBytes\": -10", "workflow.specification.files[0]: the size of the file `in` is -10"),
-        (NEW, "1.5, \"core", "-1.5, \"core", "workflow.execution.tasks[0].runtimeInSeconds: the run time of the task `split_ID1` is -1.5 s"),
-        (NEW, "\"runtimeInSeconds\": 0,", "", "workflow.execution.tasks[1]: the task `work_ID2` has no run time"),
-        (NEW, "{\"id\": \"work_ID2\", \"r", "{\"id\": \"x\", \"r", "workflow.execution.tasks[1].id: `x` is no task"),
-        (NEW, "{\"id\": \"work_ID2\", \"r", "{\"id\": \"split_ID1\", \"r", "workflow.execution.tasks[1].id: the task `split_ID1` was executed before"),
-        (NEW, "\"coreCount\": 1.5", "\"coreCount\": 0", "workflow.execution.tasks[0].coreCount: the task `split_ID1` has 0 processors"),
-        (NEW, "\"memoryInBytes\": 7", "\"memoryInBytes\": 1e30", "workflow.execution.tasks[0].memoryInBytes: the memory"),
-        (NEW, "\"parents\": []", "\"parents\": 3", "not WfFormat: invalid type: integer `3`, expected a sequence at line 2"),
-        (NEW, "\"work_ID2\", \"id\": \"work_ID2\"", "\"work_ID2\", \"id\": \"split_ID1\"", "workflow.specification.tasks[1].id: two tasks have the id `split_ID1`"),
+        (
+            NEW,
+            "\"execution\"",
+            "\"run\"",
+            "workflow.execution: it is missing, so the tasks have no run times",
+        ),
+        (
+            NEW,
+            "[\"split_ID1\"]",
+            "[\"x\"]",
+            "workflow.specification.tasks[1].parents[0]: the task `work_ID2` has the parent `x`",
+        ),
+        (
+            NEW,
+            "[\"work_ID2\"]",
+            "[\"x\"]",
+            "workflow.specification.tasks[0].children[0]: the task `split_ID1` has the child `x`",
+        ),
+        (NEW, "[\"work_ID2\"]", "[\"split_ID1\"]", "tasks[0]: the task `split_ID1` waits for itself"),
+        (
+            NEW,
+            "[\"in\"]",
+            "[\"on\"]",
+            "workflow.specification.tasks[0].inputFiles[0]: the file `on` of the task `split_ID1` has no size",
+        ),
+        (
+            NEW,
+            "[\"part\"], \"out",
+            "[\"part\", \"z\"], \"out",
+            "workflow.specification.tasks[1].inputFiles[1]: the file `z`",
+        ),
+        (
+            NEW,
+            "\"in\", \"sizeInBytes\": 10",
+            "\"in\"",
+            "workflow.specification.files[0]: the file `in` has no size",
+        ),
+        (
+            NEW,
+            "\"sizeInBytes\": 10",
+            "\"sizeInBytes\": -10",
+            "workflow.specification.files[0]: the size of the file `in` is -10",
+        ),
+        (
+            NEW,
+            "1.5, \"core",
+            "-1.5, \"core",
+            "workflow.execution.tasks[0].runtimeInSeconds: the run time of the task `split_ID1` is -1.5 s",
+        ),
+        (
+            NEW,
+            "\"runtimeInSeconds\": 0,",
+            "",
+            "workflow.execution.tasks[1]: the task `work_ID2` has no run time",
+        ),
+        (
+            NEW,
+            "{\"id\": \"work_ID2\", \"r",
+            "{\"id\": \"x\", \"r",
+            "workflow.execution.tasks[1].id: `x` is no task",
+        ),
+        (
+            NEW,
+            "{\"id\": \"work_ID2\", \"r",
+            "{\"id\": \"split_ID1\", \"r",
+            "workflow.execution.tasks[1].id: the task `split_ID1` was executed before",
+        ),
+        (
+            NEW,
+            "\"coreCount\": 1.5",
+            "\"coreCount\": 0",
+            "workflow.execution.tasks[0].coreCount: the task `split_ID1` has 0 processors",
+        ),
+        (
+            NEW,
+            "\"memoryInBytes\": 7",
+            "\"memoryInBytes\": 1e30",
+            "workflow.execution.tasks[0].memoryInBytes: the memory",
+        ),
+        (
+            NEW,
+            "\"parents\": []",
+            "\"parents\": 3",
+            "not WfFormat: invalid type: integer `3`, expected a sequence at line 2",
+        ),
+        (
+            NEW,
+            "\"work_ID2\", \"id\": \"work_ID2\"",
+            "\"work_ID2\", \"id\": \"split_ID1\"",
+            "workflow.specification.tasks[1].id: two tasks have the id `split_ID1`",
+        ),
         (OLD, "\"tasks\"", "\"jobs\"", "workflow.tasks: it is missing, which version 1.4 needs"),
-        (OLD, "[\"split_ID1\"]", "[\"x\"]", "workflow.tasks[1].parents[0]: the task `work_ID2` has the parent `x`"),
+        (
+            OLD,
+            "[\"split_ID1\"]",
+            "[\"x\"]",
+            "workflow.tasks[1].parents[0]: the task `work_ID2` has the parent `x`",
+        ),
         (OLD, "\"runtimeInSeconds\": 0,", "", "workflow.tasks[1]: the task `work_ID2` has no run time"),
-        (OLD, "\"runtimeInSeconds\": 1.5", "\"runtimeInSeconds\": 1e99", "workflow.tasks[0].runtimeInSeconds: the run time"),
-        (OLD, "\"in\", \"sizeInBytes\": 10", "\"in\"", "workflow.tasks[0].files[0]: the file `in` has no size"),
-        (OLD, "\"sizeInBytes\": 10", "\"sizeInBytes\": -1", "workflow.tasks[0].files[0]: the size of the file `in` is -1 bytes"),
+        (
+            OLD,
+            "\"runtimeInSeconds\": 1.5",
+            "\"runtimeInSeconds\": 1e99",
+            "workflow.tasks[0].runtimeInSeconds: the run time",
+        ),
+        (
+            OLD,
+            "\"in\", \"sizeInBytes\": 10",
+            "\"in\"",
+            "workflow.tasks[0].files[0]: the file `in` has no size",
+        ),
+        (
+            OLD,
+            "\"sizeInBytes\": 10",
+            "\"sizeInBytes\": -1",
+            "workflow.tasks[0].files[0]: the size of the file `in` is -1 bytes",
+        ),
         (OLD, "\"link\": \"output\"", "\"link\": \"inout\"", "workflow.tasks[0].files[1]: `link` is `inout`"),
-        (OLD, "\"name\": \"part\", \"sizeInBytes\": 4}]},", "\"name\": \"in\", \"sizeInBytes\": 4}]},", "workflow.tasks[0].files[0]: `split_ID1` both reads and writes"),
-        (OLD, "\"cores\": 2", "\"cores\": -2", "workflow.tasks[0].cores: the task `split_ID1` has -2 processors"),
+        (
+            OLD,
+            "\"name\": \"part\", \"sizeInBytes\": 4}]},",
+            "\"name\": \"in\", \"sizeInBytes\": 4}]},",
+            "workflow.tasks[0].files[0]: `split_ID1` both reads and writes",
+        ),
+        (
+            OLD,
+            "\"cores\": 2",
+            "\"cores\": -2",
+            "workflow.tasks[0].cores: the task `split_ID1` has -2 processors",
+        ),
     ] {
         assert!(text.contains(from), "{from}");
         let error = read_str(&text.replacen(from, to, 1)).expect_err(told).to_string();
@@ -128,7 +242,12 @@ fn a_file_that_two_tasks_write_is_read_from_a_parent() {
     assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
     let lost = text.replace("\"parents\": [\"late\"]", "\"parents\": []");
     let error = read_str(&lost).unwrap_err().to_string();
-    assert!(error.contains("workflow.tasks[3].files[0]: the task `last` reads the file `part`, which several tasks write"), "{error}");
+    assert!(
+        error.contains(
+            "workflow.tasks[3].files[0]: the task `last` reads the file `part`, which several tasks write"
+        ),
+        "{error}"
+    );
 }
 
 #[test]

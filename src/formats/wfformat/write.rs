@@ -85,7 +85,8 @@ pub fn write(workflow: &Workflow, out: impl Write) -> io::Result<()> {
     let names = |tasks: &mut dyn Iterator<Item = (TaskId, crate::units::Bytes)>| {
         tasks.map(|(task, _)| workflow.task(task).name.as_str()).collect::<Vec<_>>()
     };
-    let files = |files: &[FileId]| files.iter().map(|file| workflow.file(*file).name.as_str()).collect::<Vec<_>>();
+    let files =
+        |files: &[FileId]| files.iter().map(|file| workflow.file(*file).name.as_str()).collect::<Vec<_>>();
     let tasks = workflow.ids().zip(workflow.tasks()).map(|(id, task)| Task {
         name: &task.kind,
         id: &task.name,
