@@ -78,7 +78,7 @@ pub(super) fn built(
 ///
 /// Published files disagree with themselves: a size that is another one at another use, a file that two tasks write. So: a file has the
 /// size that its writer gives, or without a writer the largest. If several tasks write a file, each writes its own (named after it from the
-/// second on), and a task reads that of the last of its parents that writes it.
+/// second on), and a task reads those of all its parents that write it.
 #[derive(Default)]
 pub(super) struct Uses<'a> {
     files: FxHashMap<&'a str, Used>,
@@ -87,7 +87,7 @@ pub(super) struct Uses<'a> {
 
 #[derive(Default)]
 struct Used {
-    /// Tasks that write it, by number, each with the size that it gives.
+    /// Tasks that write it, by ascending number, each with the size that it gives.
     writers: Vec<(usize, f64)>,
     /// The largest size that a reader gives.
     largest: f64,
@@ -122,6 +122,8 @@ impl<'a> Uses<'a> {
             _ => format!("{file}#{writer}"),
         };
         let names: Vec<String> = draft.tasks.iter().map(|task| task.name.clone()).collect();
+        let by_name: FxHashMap<&str, usize> =
+            names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
         for file in &self.order {
             let used = &self.files[file];
             if used.writers.is_empty() {
@@ -134,29 +136,35 @@ impl<'a> Uses<'a> {
         for (at, task) in draft.tasks.iter_mut().enumerate() {
             for file in &mut task.outputs {
                 let writers = self.files.get(file.as_str()).map_or(&[][..], |used| &used.writers);
-                if let Some(nth) = writers.iter().position(|(writer, _)| *writer == at) {
+                if let Ok(nth) = writers.binary_search_by_key(&at, |(writer, _)| *writer) {
                     *file = own(file, nth, &names[at]);
                 }
             }
+            let parents: Vec<usize> =
+                task.parents.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
+            let mut more = Vec::new();
             for (place, file) in task.inputs.iter_mut().enumerate() {
                 let writers = self.files.get(file.as_str()).map_or(&[][..], |used| &used.writers);
                 if writers.len() < 2 {
                     continue;
                 }
-                let parent = |writer: usize| task.parents.contains(&names[writer]);
-                match writers.iter().rposition(|(writer, _)| parent(*writer)) {
-                    Some(nth) => *file = own(file, nth, &names[writers[nth].0]),
-                    None => {
-                        let (first, second) = (&names[writers[0].0], &names[writers[1].0]);
-                        let problem = format!(
-                            "the task `{}` reads the file `{file}`, which several tasks write (`{first}`, `{second}`), none \
-                             of them its parent",
-                            task.name
-                        );
-                        return Err((at, place, problem));
-                    }
-                }
+                let nth = |parent: &usize| writers.binary_search_by_key(parent, |(writer, _)| *writer).ok();
+                let mut read: Vec<usize> = parents.iter().filter_map(nth).collect();
+                read.sort_unstable();
+                let [first, others @ ..] = &read[..] else {
+                    let (first, second) = (&names[writers[0].0], &names[writers[1].0]);
+                    let problem = format!(
+                        "the task `{}` reads the file `{file}`, which several tasks write (`{first}`, `{second}`), none of \
+                         them its parent",
+                        task.name
+                    );
+                    return Err((at, place, problem));
+                };
+                // Behind the others, so that the positions of these stay.
+                more.extend(others.iter().map(|nth| own(file, *nth, &names[writers[*nth].0])));
+                *file = own(file, *first, &names[writers[*first].0]);
             }
+            task.inputs.append(&mut more);
         }
         let count = |test: fn(&Used) -> bool| self.files.values().filter(|used| test(used)).count();
         let mut notes = Vec::new();
@@ -170,7 +178,7 @@ impl<'a> Uses<'a> {
         match count(|used| used.writers.len() > 1) {
             0 => {}
             many => notes.push(format!(
-                "{} that several tasks write: each writes its own, and a task reads that of the last of its parents",
+                "{} that several tasks write: each writes its own, and a task reads those of its parents",
                 crate::units::counted(many, "file")
             )),
         }

@@ -11,6 +11,8 @@ mod epigenomics;
 mod laws;
 mod montage;
 mod plain;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::str::FromStr;

@@ -104,7 +104,7 @@ pub(super) fn workflow(
                 let problem = format!("the file `{path}` has no size");
                 return Err(WorkflowFileError::new(name, place(), problem, "give it `sizeInBytes`"));
             };
-            if !(bytes >= 0.0) {
+            if bytes < 0.0 {
                 let problem = format!("the size of the file `{path}` is {bytes} bytes, which is negative");
                 return Err(WorkflowFileError::new(name, place(), problem, ""));
             }

@@ -232,15 +232,18 @@ fn mistakes_are_told_with_their_place() {
 #[test]
 fn a_file_that_two_tasks_write_is_read_from_a_parent() {
     let second = r#"{"name": "late", "runtimeInSeconds": 1, "parents": ["work_ID2"], "files": [
-        {"link": "output", "name": "part", "sizeInBytes": 9}]}, {"name": "last", "runtimeInSeconds": 1, "parents": ["late"], "files": [
+        {"link": "output", "name": "part", "sizeInBytes": 9}]}, {"name": "last", "runtimeInSeconds": 1, "parents": ["late", "split_ID1"], "files": [
         {"link": "input", "name": "part", "sizeInBytes": 8}]}]}}"#;
     let text = OLD.replace("]}]}}", &format!("]}}, {second}"));
     let read = read_str(&text).unwrap();
     let names: Vec<_> = read.workflow.files().iter().map(|file| (&*file.name, file.size.count())).collect();
     assert_eq!(names, [("in", 10), ("part", 4), ("part#late", 9)]);
-    assert_eq!(read.workflow.predecessors(TaskId(3)).collect::<Vec<_>>(), [(TaskId(2), Bytes::new(9))]);
+    assert_eq!(
+        read.workflow.predecessors(TaskId(3)).collect::<Vec<_>>(),
+        [(TaskId(0), Bytes::new(4)), (TaskId(2), Bytes::new(9))]
+    );
     assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
-    let lost = text.replace("\"parents\": [\"late\"]", "\"parents\": []");
+    let lost = text.replace("[\"late\", \"split_ID1\"]", "[]");
     let error = read_str(&lost).unwrap_err().to_string();
     assert!(
         error.contains(
