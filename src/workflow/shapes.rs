@@ -4,8 +4,8 @@
 //! The same text and seed give the same workflow everywhere.
 //!
 //! `montage` and `epigenomics` follow the Pegasus runs on Chameleon that WfCommons publishes (WfInstances, schema 1.5): types of task, who
-//! reads what of whom, and lognormal run times and sizes whose medians are power laws of the size of the workflow, fitted to those 10 and
-//! 26 instances by least squares of the logarithms.
+//! reads what of whom, and lognormal run times and sizes. Their medians are power laws of the size of the workflow, times a factor that a
+//! whole workflow has; both, and the variation within a workflow, are fitted by least squares of the logarithms.
 
 mod epigenomics;
 mod laws;

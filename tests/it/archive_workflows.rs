@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use gridemu::formats::{ReadWorkflow, dax, gwf, wfformat};
+use gridemu::workflow::shapes::ShapeSpec;
 use gridemu::workflow::{Costs, Draft, Workflow, WorkflowContents};
 
 use crate::archive_swf::data;
@@ -141,4 +142,79 @@ fn the_workflow_trace_of_opendc_loads() {
     assert_eq!(read.workflows.iter().map(|(_, workflow)| workflow.len()).sum::<usize>(), 30_746);
     assert!(read.workflows.is_sorted_by_key(|(submit, _)| *submit));
     read.workflows.iter().for_each(|(_, workflow)| sound(workflow));
+}
+
+/// The ratios of generated workflows to instances of as many tasks: over instances and seeds.
+#[derive(Default)]
+struct Ratios(BTreeMap<String, Vec<f64>>);
+
+impl Ratios {
+    fn add(&mut self, what: &str, generated: f64, instance: f64) {
+        if instance > 0.0 {
+            self.0.entry(what.to_owned()).or_default().push(generated / instance);
+        }
+    }
+
+    /// The 10th, 50th and 90th percentile of each.
+    fn percentiles(self) -> BTreeMap<String, [f64; 3]> {
+        let percentiles = |mut ratios: Vec<f64>| {
+            ratios.sort_by(f64::total_cmp);
+            [10, 50, 90].map(|percent| ratios[(ratios.len() * percent).div_ceil(100) - 1])
+        };
+        self.0.into_iter().map(|(what, ratios)| (what, percentiles(ratios))).collect()
+    }
+}
+
+/// Prints what docs/validation.md says of generated workflows.
+#[test]
+#[expect(clippy::print_stdout)]
+fn generated_workflows_resemble_the_instances() {
+    let Some(data) = data() else { return };
+    let bandwidth = "1 Gbit/s".parse().unwrap();
+    for (shape, begin, count) in
+        [("montage", "montage-chameleon-2mass", 7), ("epigenomics", "epigenomics", 26)]
+    {
+        let mut ratios = Ratios::default();
+        let mut compared = 0;
+        for path in files(&data.join("wfcommons/v1.5")) {
+            if !name(&path).starts_with(begin) {
+                continue;
+            }
+            let theirs = WorkflowContents::of(&instance(&path).workflow, bandwidth);
+            // One mosaic is empty: its run failed.
+            if theirs.types.iter().any(|of| of.kind == "mAdd" && of.written_bytes.max == 0.0) {
+                continue;
+            }
+            compared += 1;
+            for seed in 1..=7 {
+                let spec: ShapeSpec = format!("{shape}[tasks={},seed={seed}]", theirs.tasks).parse().unwrap();
+                let ours = WorkflowContents::of(&spec.workflow(0).unwrap(), bandwidth);
+                assert_eq!((ours.levels, ours.types.len()), (theirs.levels, theirs.types.len()));
+                let edges = ours.edges as f64 / theirs.edges as f64;
+                assert!((0.9..1.1).contains(&edges), "{shape} of {} tasks: {edges}", theirs.tasks);
+                ratios.add("critical path", ours.critical_path_s, theirs.critical_path_s);
+                ratios.add("run time in all", ours.runtime_s, theirs.runtime_s);
+                let (own, real) = (ours.data.between_bytes as f64, theirs.data.between_bytes as f64);
+                ratios.add("data", own, real);
+                for real in &theirs.types {
+                    let own = ours.types.iter().find(|own| own.kind == real.kind).expect("the same types");
+                    ratios.add(&format!("{} tasks", real.kind), own.tasks as f64, real.tasks as f64);
+                    let (own_s, real_s) = (&own.runtime_s, &real.runtime_s);
+                    ratios.add(&format!("{} run time", real.kind), own_s.median, real_s.median);
+                    ratios.add(&format!("{} p90 run time", real.kind), own_s.p90, real_s.p90);
+                    ratios.add(
+                        &format!("{} written", real.kind),
+                        own.written_bytes.median,
+                        real.written_bytes.median,
+                    );
+                }
+            }
+        }
+        assert_eq!(compared, count);
+        for (what, [p10, median, p90]) in ratios.percentiles() {
+            println!("{shape}: {what} {median:.2} ({p10:.2} to {p90:.2})");
+            let near = if what.ends_with("tasks") { 0.9..1.1 } else { 0.5..2.0 };
+            assert!(near.contains(&median), "{shape}: {what} {median}");
+        }
+    }
 }

@@ -2,21 +2,40 @@
 
 use crate::workload::random::{LogNormal, Portable, Stream};
 
-/// The lognormal law of a quantity, whose median grows with the size `n` of a workflow: `at_one` × n^`exponent`.
+/// The lognormal law of a quantity: the median `at_one` × n^`exponent` of workflows of size n, times a factor of the workflow (σ `between`),
+/// times one of the task (σ `within`).
 pub(super) struct Law {
-    pub at_one: f64,
-    pub exponent: f64,
-    pub sigma: f64,
+    at_one: f64,
+    exponent: f64,
+    between: f64,
+    within: f64,
 }
 
 impl Law {
-    pub(super) const fn new(at_one: f64, exponent: f64, sigma: f64) -> Self {
-        Self { at_one, exponent, sigma }
+    pub(super) const fn new(at_one: f64, exponent: f64, between: f64, within: f64) -> Self {
+        Self { at_one, exponent, between, within }
+    }
+}
+
+fn factor(sigma: f64, stream: &mut Stream) -> f64 {
+    stream.draw(LogNormal::new(Portable(0.0), Portable(sigma)).expect("a finite sigma"))
+}
+
+/// A quantity of the tasks of one workflow.
+struct Quantity {
+    median: f64,
+    within: f64,
+    stream: Stream,
+}
+
+impl Quantity {
+    fn new(law: &Law, n: f64, mut stream: Stream) -> Self {
+        let median = law.at_one * libm::pow(n, law.exponent) * factor(law.between, &mut stream);
+        Self { median, within: law.within, stream }
     }
 
-    fn draw(&self, n: f64, stream: &mut Stream) -> f64 {
-        let unit = LogNormal::new(Portable(0.0), Portable(self.sigma)).expect("a finite sigma");
-        self.at_one * libm::pow(n, self.exponent) * stream.draw(unit)
+    fn draw(&mut self) -> f64 {
+        self.median * factor(self.within, &mut self.stream)
     }
 }
 
@@ -27,19 +46,23 @@ pub(super) struct TypeLaws {
     pub written: Law,
 }
 
-/// Draws run times and sizes, each type from streams of its own.
+/// Draws run times and sizes, each of each type from a stream of its own.
 pub(super) struct Draws {
-    n: f64,
-    types: Vec<(&'static TypeLaws, Stream, Stream)>,
+    /// Type, run time, bytes written.
+    types: Vec<(&'static str, Quantity, Quantity)>,
 }
 
 impl Draws {
     /// Draws for a workflow of size `n`; `stream` gives the stream of a purpose.
     pub(super) fn new(n: usize, laws: &'static [TypeLaws], stream: &dyn Fn(&str) -> Stream) -> Self {
-        let of = |laws: &'static TypeLaws| {
-            (laws, stream(&format!("runtime {}", laws.kind)), stream(&format!("written {}", laws.kind)))
+        let quantity = |law: &Law, what: &str, kind: &str| {
+            Quantity::new(law, n as f64, stream(&format!("{what} {kind}")))
         };
-        Self { n: n as f64, types: laws.iter().map(of).collect() }
+        let of = |laws: &TypeLaws| {
+            let TypeLaws { kind, runtime, written } = laws;
+            (laws.kind, quantity(runtime, "runtime", kind), quantity(written, "written", kind))
+        };
+        Self { types: laws.iter().map(of).collect() }
     }
 
     /// A run time, to the millisecond, and the bytes written of a task of type `kind`.
@@ -47,9 +70,8 @@ impl Draws {
     /// # Panics
     /// If there are no laws of the type.
     pub(super) fn next(&mut self, kind: &str) -> (f64, f64) {
-        let (laws, runtimes, sizes) =
-            self.types.iter_mut().find(|(laws, ..)| laws.kind == kind).expect("a type of the shape");
-        let runtime = libm::round(laws.runtime.draw(self.n, runtimes) * 1e3) / 1e3;
-        (runtime, libm::round(laws.written.draw(self.n, sizes)))
+        let (_, runtime, written) =
+            self.types.iter_mut().find(|(known, ..)| *known == kind).expect("a type of the shape");
+        (libm::round(runtime.draw() * 1e3) / 1e3, libm::round(written.draw()))
     }
 }

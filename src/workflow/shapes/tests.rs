@@ -38,7 +38,7 @@ fn shapes_are_the_same_for_the_same_seed() {
         assert_eq!(spec.to_string().parse(), Ok(spec));
     }
     let first = &draft("montage[tasks=58]", 1).tasks[0];
-    assert_eq!((&*first.name, first.runtime), ("mProject_00000001", 7.723));
+    assert_eq!((&*first.name, first.runtime), ("mProject_00000001", 12.507));
 }
 
 #[test]
