@@ -84,6 +84,11 @@ impl ShapeSpec {
         }
     }
 
+    /// The names of the shapes.
+    pub fn all() -> impl Iterator<Item = &'static str> {
+        SHAPES.iter().map(|(name, _)| *name)
+    }
+
     /// Whether `name` is the name of a shape.
     pub fn names(name: &str) -> bool {
         SHAPES.iter().any(|(known, _)| *known == name)

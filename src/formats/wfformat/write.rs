@@ -81,7 +81,7 @@ struct Command<'a> {
 ///
 /// # Errors
 /// Those of writing.
-pub fn write(workflow: &Workflow, out: impl Write) -> io::Result<()> {
+pub fn write(workflow: &Workflow, mut out: impl Write) -> io::Result<()> {
     let names = |tasks: &mut dyn Iterator<Item = (TaskId, crate::units::Bytes)>| {
         tasks.map(|(task, _)| workflow.task(task).name.as_str()).collect::<Vec<_>>()
     };
@@ -128,5 +128,6 @@ pub fn write(workflow: &Workflow, out: impl Write) -> io::Result<()> {
             },
         },
     };
-    serde_json::to_writer_pretty(out, &written).map_err(io::Error::from)
+    serde_json::to_writer_pretty(&mut out, &written).map_err(io::Error::from)?;
+    out.write_all(b"\n")
 }

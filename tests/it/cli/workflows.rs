@@ -55,6 +55,18 @@ fn a_workflow_is_the_same_in_each_format() {
 }
 
 #[test]
+fn a_generated_workflow_is_written_and_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = argument(&folder.path().join("m.json"));
+    gridemu(&["generate", "montage", "tasks=100", "seed=7", "-o", &path]).well();
+    let found = gridemu(&["inspect", &path, "--json"]).json();
+    assert_eq!(found, gridemu(&["inspect", "montage[tasks=100,seed=7]", "--json"]).json());
+    let printed = gridemu(&["generate", "montage[tasks=100,seed=7]"]).well().out.clone();
+    assert_eq!(printed, std::fs::read_to_string(&path).unwrap());
+    gridemu(&["generate", "montage", "width=3"]).ends(2, &["width"]);
+}
+
+#[test]
 fn many_workflows_are_described_together() {
     let folder = tempfile::tempdir().unwrap();
     let gwf = file(folder.path(), "w.gwf", GWF);
