@@ -48,7 +48,7 @@ impl Draft {
             let inputs = links(task, at, &task.inputs, Part::Input, &file_ids)?;
             for (nth, file) in &inputs {
                 let data = &mut files[file.index()];
-                if outputs.iter().any(|(_, output)| output == file) {
+                if data.producer == Some(TaskId(at as u32)) {
                     let problem = format!("`{}` both reads and writes the file `{}`", task.name, data.name);
                     return wrong(Part::Input(at, *nth), problem, "give what it writes another name");
                 }
