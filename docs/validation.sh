@@ -126,3 +126,7 @@ outages quickstart '6 d' broker.policy=mct broker.policy=random broker.policy=pu
     site.delft.churn.on_failure=wait 'broker.monitoring_interval=10 min'
 outages churn '12 d' broker.policy=mct broker.policy=random churn.checkpoint=none churn.on_failure=requeue \
     site.cluster.policy=conservative
+
+echo
+echo '## Generated workflows: generated over published, median (10th to 90th percentile)'
+cargo test -q --test it archive_workflows::generated -- --nocapture | grep -E '^(montage|epigenomics): '

@@ -66,9 +66,9 @@ enum Command {
     Validate(validate::Args),
     /// Explain why a job of a run did not start earlier: the rule, and the jobs in its way
     Explain(explain::Args),
-    /// Generate a workload from a model, as SWF or CWF
+    /// Generate a workload from a model, as SWF or CWF, or a workflow, as WfFormat
     Generate(generate::Args),
-    /// Print statistics of a workload: jobs, load, users, sizes, run times, arrivals
+    /// Print what is in a workload (jobs, load, users, sizes, run times, arrivals) or in workflows (tasks by type, levels, critical path, data)
     Inspect(inspect::Args),
     /// Make an HTML page with tables and figures of runs or of a campaign
     Report(report::Args),

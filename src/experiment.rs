@@ -30,6 +30,7 @@ mod single;
 mod snapshots;
 mod timed;
 mod validate;
+mod workflows;
 pub(crate) mod workload;
 
 pub use checkpoint::{Anew, Control};
@@ -49,4 +50,5 @@ pub use snapshots::{
     PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, describe_snapshot, describe_store, prune,
 };
 pub use validate::{GridFrom, validate};
+pub use workflows::{OpenedWorkflows, is_workflow, open_workflows};
 pub use workload::Opened;

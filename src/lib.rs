@@ -8,6 +8,8 @@ pub mod model;
 
 pub mod workload;
 
+pub mod workflow;
+
 pub mod formats;
 
 pub mod platform;

@@ -24,6 +24,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod validation;
+mod workflow;
 
 pub use claims::{claims_page, claims_table};
 pub use comparison::comparison_table;
@@ -38,3 +39,4 @@ pub use study::{measure_list, measure_overview, study_list, study_table};
 pub use study_figures::{comparison_figures, study_figures};
 pub use tables::json;
 pub use validation::{validation_complaint, validation_json, validation_table};
+pub use workflow::{workflow_table, workflows_table};

@@ -8,11 +8,13 @@ use clap::Args as ClapArgs;
 
 use super::{talk, unless_closed};
 use crate::experiment::RunError;
-use crate::formats::cwf;
 use crate::formats::swf::{self, Heading};
+use crate::formats::{cwf, wfformat};
 use crate::model::{Named, NamedError};
 use crate::output::hint_for;
 use crate::scenario::{listed, near};
+use crate::workflow::Workflow;
+use crate::workflow::shapes::ShapeSpec;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::{LublinSpec, Pace};
 use crate::workload::poisson::PoissonSpec;
@@ -23,11 +25,12 @@ const BLOCK: usize = 1 << 16;
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gridemu generate 'lublin[jobs=1000,load=0.7,seed=7]' > lublin.swf\n  gridemu generate lublin jobs=1000 procs=256 types=typed -o lublin.swf\n  gridemu generate 'poisson[jobs=1000,every=2 s,size=1..32,runtime=exponential[mean=10 min]]'\n  gridemu generate cwf jobs=500 load=0.9 ps=0.2 pd=0.5 pe=0.2 pr=0.1 -o cloud.cwf"
+    after_help = "Examples:\n  gridemu generate 'lublin[jobs=1000,load=0.7,seed=7]' > lublin.swf\n  gridemu generate lublin jobs=1000 procs=256 types=typed -o lublin.swf\n  gridemu generate 'poisson[jobs=1000,every=2 s,size=1..32,runtime=exponential[mean=10 min]]'\n  gridemu generate cwf jobs=500 load=0.9 ps=0.2 pd=0.5 pe=0.2 pr=0.1 -o cloud.cwf\n  gridemu generate montage tasks=1000 -o montage.json"
 )]
 pub(super) struct Args {
     /// The model: `lublin`, `poisson` or `cwf`, with its parameters in brackets or as the next arguments. The first two are
-    /// written as SWF, the last as CWF
+    /// written as SWF, the third as CWF. Or a workflow, written as WfFormat 1.5: `fork-join`, `pipeline`, `layered`, `montage` or
+    /// `epigenomics`
     #[arg(value_name = "MODEL")]
     model: Named,
 
@@ -55,25 +58,31 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     }
     // The default seed of `replay`, so that a generated log and a run of the same model have the same jobs.
     named.params.entry("seed".to_owned()).or_insert_with(|| "1".to_owned());
-    let (jobs, mut log) = model(named)?;
+    let made = model(named)?;
     match &args.output {
         Some(path) => {
             let place = |error: &io::Error| format!("cannot write `{}`: {error}", path.display());
             let file = File::create(path)
                 .map_err(|error| RunError::request(place(&error)).with_hint(hint_for(error.kind())))?;
-            write(jobs, &mut log, BufWriter::with_capacity(BLOCK, file))
+            write(made, BufWriter::with_capacity(BLOCK, file))
                 .map_err(|error| RunError::run(place(&error)).with_hint(hint_for(error.kind())))?
                 .map_err(RunError::from_reading)
         }
         None => {
             if io::stdout().is_terminal() {
-                talk("writing a log to the terminal; `-o FILE` or `> FILE` puts it into a file");
+                talk("writing to the terminal; `-o FILE` or `> FILE` puts it into a file");
             }
             let mut generated = Ok(());
-            unless_closed(write(jobs, &mut log, io::stdout().lock()).map(|done| generated = done))?;
+            unless_closed(write(made, io::stdout().lock()).map(|done| generated = done))?;
             generated.map_err(RunError::from_reading)
         }
     }
+}
+
+/// What a model gives.
+enum Made {
+    Jobs(Box<dyn Source>, Log),
+    Workflow(Workflow),
 }
 
 /// A log to be written.
@@ -83,17 +92,17 @@ struct Log {
     cwf: Option<cwf::Writer>,
 }
 
-/// The jobs of a model, and the log that they go to.
-fn model(named: Named) -> Result<(Box<dyn Source>, Log), RunError> {
+/// The jobs of a model, and the log that they go to, or its workflow.
+fn model(named: Named) -> Result<Made, RunError> {
     let swf = |heading| Log { heading, cwf: None };
     match named.name.as_str() {
         LublinSpec::NAME => {
             let (jobs, heading) = drawn::<LublinSpec>(named, "model of Lublin and Feitelson")?;
-            Ok((Box::new(jobs), swf(heading)))
+            Ok(Made::Jobs(Box::new(jobs), swf(heading)))
         }
         PoissonSpec::NAME => {
             let (jobs, heading) = drawn::<PoissonSpec>(named, "jobs with exponential gaps")?;
-            Ok((Box::new(jobs), swf(heading)))
+            Ok(Made::Jobs(Box::new(jobs), swf(heading)))
         }
         CwfSpec::NAME => {
             let (jobs, mut heading) = drawn::<CwfSpec>(named, "generator of Kumar et al. 2012")?;
@@ -104,11 +113,18 @@ fn model(named: Named) -> Result<(Box<dyn Source>, Log), RunError> {
             }
             // The number of commands is only known when all of them have been drawn.
             heading.max_records = None;
-            Ok((Box::new(jobs), Log { heading, cwf: Some(cwf::Writer::default()) }))
+            Ok(Made::Jobs(Box::new(jobs), Log { heading, cwf: Some(cwf::Writer::default()) }))
+        }
+        shape if ShapeSpec::names(shape) => {
+            let spec = ShapeSpec::from_named(named).map_err(RunError::request)?;
+            spec.workflow(1).map(Made::Workflow).map_err(RunError::request)
         }
         name => {
-            let known = [LublinSpec::NAME, PoissonSpec::NAME, CwfSpec::NAME];
-            let (near, listed) = (near(name, known), listed(known));
+            let known: Vec<&str> = [LublinSpec::NAME, PoissonSpec::NAME, CwfSpec::NAME]
+                .into_iter()
+                .chain(ShapeSpec::all())
+                .collect();
+            let (near, listed) = (near(name, known.iter().copied()), listed(known));
             Err(RunError::request(format!("there is no model `{name}`{near}; there are {listed}")))
         }
     }
@@ -132,13 +148,17 @@ fn drawn<G: Generator>(named: Named, computer: &str) -> Result<(Generated<G>, He
     Ok((Generated::new(spec, 1, "").map_err(RunError::request)?, heading))
 }
 
-fn write(
-    mut jobs: Box<dyn Source>,
-    log: &mut Log,
-    mut out: impl Write,
-) -> io::Result<Result<(), SourceError>> {
+fn write(made: Made, mut out: impl Write) -> io::Result<Result<(), SourceError>> {
+    let (mut jobs, mut log) = match made {
+        Made::Jobs(jobs, log) => (jobs, log),
+        Made::Workflow(workflow) => {
+            let mut blocks = BufWriter::with_capacity(BLOCK, out);
+            wfformat::write(&workflow, &mut blocks)?;
+            return blocks.flush().map(Ok);
+        }
+    };
     let mut block = Vec::with_capacity(2 * BLOCK);
-    let Log { heading, cwf } = log;
+    let Log { heading, cwf } = &mut log;
     match cwf {
         Some(_) => cwf::write_header(&mut block, heading),
         None => swf::write_header(&mut block, heading),

@@ -296,7 +296,7 @@ fn estimated_by_users(
     Ok(Box::new(estimated.had_once(once)))
 }
 
-fn open_file(path: &Path) -> Result<(File, u64), RunError> {
+pub(super) fn open_file(path: &Path) -> Result<(File, u64), RunError> {
     let refuse = |error: io::Error| {
         let problem = RunError::request(format!("cannot open `{}`: {error}", path.display()));
         problem.with_hint(match error.kind() {
@@ -318,6 +318,6 @@ fn is_json(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
 }
 
-fn file_name(path: &Path) -> String {
+pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

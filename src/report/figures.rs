@@ -53,6 +53,15 @@ pub(super) fn duration(secs: f64) -> String {
     told.map_or_else(|| "-".to_owned(), |told| format!("{sign}{told}"))
 }
 
+/// A size in bytes, abbreviated: `1.2 GB`.
+pub(super) fn size(bytes: u64) -> String {
+    let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
+    match units.iter().find(|(_, unit)| bytes as f64 >= *unit) {
+        Some((name, unit)) => format!("{} {name}", number(Some(bytes as f64 / unit), 1)),
+        None => format!("{bytes} B"),
+    }
+}
+
 /// Splits a line between words into lines of at most `room` characters.
 pub(super) fn wrapped(line: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -88,6 +97,19 @@ mod tests {
         assert_eq!(number(Some(999.96), 1), "1,000.0");
         assert_eq!(percent(Some(0.68719)), "68.72");
         assert_eq!(decimals([Some(3.0), None, Some(250.0)]), 1);
+    }
+
+    #[test]
+    fn sizes_have_a_unit() {
+        for (bytes, shown) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (1_234_000_000, "1.2 GB"),
+            (5_000_000_000_000_000, "5,000.0 TB"),
+        ] {
+            assert_eq!(size(bytes), shown);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The contents of a snapshot store as text.
 
-use super::figures::{count, duration, jobs};
+use super::figures::{count, duration, jobs, size};
 use super::tables::{Columns, text_table};
 use crate::experiment::{SnapshotFacts, StoreFacts};
 
@@ -71,14 +71,4 @@ pub fn snapshot_table(facts: &SnapshotFacts) -> String {
 
 fn count_or_dash(value: Option<u64>) -> String {
     value.map_or_else(|| "-".to_owned(), count)
-}
-
-/// A size in bytes, abbreviated.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
-    }
 }

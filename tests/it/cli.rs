@@ -15,6 +15,7 @@ mod scenario;
 mod stopped;
 mod stores;
 mod studies;
+mod workflows;
 
 use std::io::Write;
 use std::path::Path;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The modules, ground floor first; those of one line may use what stands left of them.
 const ORDER: [&[&str]; 11] = [
     &["units", "model"],
-    &["workload", "formats"],
+    &["workload", "workflow", "formats"],
     &["platform"],
     &["local", "broker"],
     &["entity", "grid", "runtime", "store"],

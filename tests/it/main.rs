@@ -6,6 +6,7 @@ mod archive_census;
 mod archive_conservative;
 mod archive_published;
 mod archive_swf;
+mod archive_workflows;
 mod booking;
 mod brokers;
 mod builds;

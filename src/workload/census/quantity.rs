@@ -22,6 +22,15 @@ pub struct Quantity {
     pub max: f64,
 }
 
+impl Quantity {
+    /// The distribution of `values` in units of `unit` of them: with 10⁶, of microseconds in seconds.
+    pub fn of(values: impl IntoIterator<Item = u64>, unit: f64) -> Self {
+        let mut all = Values::default();
+        values.into_iter().for_each(|value| all.add(value));
+        all.quantity(unit)
+    }
+}
+
 /// Integer values, each different one kept once with its count.
 #[derive(Debug, Default)]
 pub(super) struct Values {

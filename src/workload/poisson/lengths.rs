@@ -32,7 +32,7 @@ impl Lengths {
         }
     }
 
-    pub(super) fn draw(self, stream: &mut Stream) -> Span {
+    pub(crate) fn draw(self, stream: &mut Stream) -> Span {
         match self {
             Self::Fixed(length) => length,
             Self::Range(first, last) => {

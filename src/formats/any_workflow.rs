@@ -1,0 +1,45 @@
+//! Reading workflows of any format, told apart by their content.
+
+use std::io::{Cursor, Read};
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::workflow_file::{ReadWorkflow, WorkflowFileError, whole};
+use super::{dax, gwf, wfformat};
+use crate::units::Time;
+
+/// Reads the workflows of a file, plain or compressed with gzip: WfFormat if it begins with `{`, DAX if with `<`, else GWF. A file of one
+/// workflow submits it at time 0.
+///
+/// # Errors
+/// [`WorkflowFileError`] of the format's reader.
+pub fn read_workflows(
+    name: &str,
+    input: Box<dyn Read + Send>,
+) -> Result<gwf::ReadWorkflows, WorkflowFileError> {
+    let text = whole(name, input)?;
+    let begin = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text).trim_ascii_start();
+    let one = match begin.first() {
+        Some(b'{' | b'[') => wfformat::read_text(name, begin),
+        Some(b'<') => dax::read_text(name, &text),
+        _ => return gwf::read(name, Box::new(Cursor::new(text))),
+    };
+    one.map(|ReadWorkflow { workflow, notes }| gwf::ReadWorkflows {
+        workflows: vec![(Time::ZERO, workflow)],
+        notes,
+    })
+}
+
+/// Whether a file in JSON, plain or compressed with gzip, says that it is WfFormat, and no workload of Batsim.
+pub fn is_wfformat(input: Box<dyn Read + Send>) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Keys {
+        schema_version: Option<IgnoredAny>,
+        workflow: Option<IgnoredAny>,
+    }
+    let text = whole("", input).unwrap_or_default();
+    serde_json::from_slice(&text)
+        .is_ok_and(|keys: Keys| keys.schema_version.is_some() || keys.workflow.is_some())
+}
