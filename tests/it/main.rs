@@ -16,6 +16,7 @@ mod churn_invariants;
 mod churn_rules;
 mod cli;
 mod commands;
+mod conversation;
 mod dedicated;
 mod driver;
 mod elastic;
