@@ -46,3 +46,32 @@ if [ "${LONG:-}" ]; then
     row 'RICC, conservative' "$(log RICC-2010-2)" --policy conservative
 fi
 rm -rf "$out" "$out".*
+
+# The broker under three kinds of pressure, on the twenty sites of configs/: user time of the whole command, without files. `RECALLS=1` adds
+# the rows of recalls, which write millions of records.
+twenty=$(dirname "$0")/../configs/twenty-sites.toml
+at_once() { echo "workload[0].poisson={jobs=$1,every=\"1 ms\",size=\"1..32\",runtime=\"exponential[mean=7 min]\"}"; }
+
+broker() { # label, policy, jobs, arguments of run
+    local label=$1 policy=$2 jobs=$3; shift 3
+    command time -f '%U' -o "$out.time" "$gridemu" run "$twenty" --engine direct --json --set "broker.policy=$policy" \
+        --set "$(at_once "$jobs")" "$@" > /dev/null 2> /dev/null
+    printf '| %s | %s | %d | %s s |\n' "$label" "$policy" "$jobs" "$(cat "$out.time")"
+}
+
+nobody=$(for at in $(seq 20); do printf '{at="0 s",leave="site-%d"},{at="3 d",join="site-%d"},' "$at" "$at"; done)
+echo
+echo '| jobs at the broker | policy | jobs | user time |'
+echo '|---|---|---|---|'
+for jobs in 20000 40000 80000; do
+    for policy in pull mct; do broker 'at most 2 at a site' "$policy" "$jobs" --set broker.in_flight=2; done
+done
+for jobs in 10000 20000 40000; do
+    for policy in cheapest fastest-free random; do
+        broker 'nobody there for three days' "$policy" "$jobs" --set "event=[${nobody%,}]"
+    done
+done
+if [ "${RECALLS:-}" ]; then
+    for jobs in 4000 8000 16000; do broker 'recalled at every report' mct "$jobs" --set broker.replan=every-report; done
+fi
+rm -f "$out.time"

@@ -18,11 +18,13 @@ pub use broker::{Broker, BrokerSave, BrokerTally};
 pub use directory::Directory;
 pub use dispatcher::{DispatchTally, Dispatcher, Whereabouts};
 pub use error::EntityError;
-pub use message::{Address, Body, Message, Outbox, Sender, SiteReport, Stamp};
+pub use message::{Address, Body, Message, Outbox, Sender, SiteReport};
 pub use network::Network;
 pub use portal::{Portal, PortalSave};
 pub use quiescence::Quiescence;
 pub use site::{Site, SiteSave, Uplink};
+
+pub use crate::units::Stamp;
 
 /// The interface of every entity of the grid.
 pub trait Entity {

@@ -201,12 +201,12 @@ impl Dispatcher {
     fn handle_one(&mut self, message: Message, now: Stamp, outbox: &mut dyn Outbox) {
         match message.body {
             Body::Assign { job, pool } => {
-                if self.has_room(pool.site) && self.held.queue(pool.site).is_empty() {
+                if self.has_room(pool.site) && self.held.count(pool.site) == 0 {
                     self.admit(job, pool, now, true, outbox);
                 } else {
                     self.notify_sent(&job, None, now, outbox);
                     self.held.push(pool.site, job);
-                    let length = self.held.queue(pool.site).len() as u64;
+                    let length = self.held.count(pool.site) as u64;
                     self.tally.longest_hold = self.tally.longest_hold.max(length);
                 }
             }

@@ -1,9 +1,12 @@
 //! The mailbox of an entity: keeps messages in order, hands them out moment by moment, and numbers the messages that are sent;
 //! and what entities have in common that handle one moment after the other.
 
-use std::collections::VecDeque;
+#[cfg(test)]
+mod tests;
 
-use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, Sender, Stamp};
 use crate::model::Job;
@@ -12,24 +15,43 @@ use crate::units::{Span, Time};
 /// Rounds at one instant before the run is given up as stalled.
 pub(super) const MOST_ROUNDS: u32 = 10_000;
 
+/// A message goes to its place among the others only if no more than so many of them have to move.
+const MOST_MOVES: usize = 64;
+
 /// Messages that have not been handled, the moment up to which all have been, and the number of the next message to send.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(from = "Saved")]
 pub(super) struct Mailbox {
     /// Messages in order. New ones nearly always come last.
-    letters: VecDeque<Message>,
+    near: VecDeque<Message>,
+    /// Those whose place was in the middle of many others.
+    far: BTreeMap<Order, Message>,
     /// Everything before this moment has been handled.
     passed: Stamp,
     sequence: u64,
 }
 
-fn order(message: &Message) -> (Stamp, Sender, u64) {
+/// What a snapshot has: all messages in order.
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(rename = "Mailbox")]
+struct Saved<M = VecDeque<Message>> {
+    letters: M,
+    passed: Stamp,
+    sequence: u64,
+}
+
+type Order = (Stamp, Sender, u64);
+
+fn order(message: &Message) -> Order {
     (message.arrival, message.sender, message.sequence)
 }
 
 impl Mailbox {
     /// When the first message arrives.
     pub(super) fn due(&self) -> Option<Stamp> {
-        self.letters.front().map(|first| first.arrival)
+        let near = self.near.front().map(|first| first.arrival);
+        let far = self.far.first_key_value().map(|((arrival, ..), _)| *arrival);
+        near.into_iter().chain(far).min()
     }
 
     /// The moment before which everything has been handled.
@@ -44,42 +66,57 @@ impl Mailbox {
 
     /// Adds a message in its order. False if its sender has already used its number for that moment.
     fn put(&mut self, message: Message) -> bool {
-        let at = match self.letters.back() {
-            Some(last) if order(last) >= order(&message) => {
-                self.letters.partition_point(|other| order(other) < order(&message))
-            }
-            _ => self.letters.len(),
+        let place = order(&message);
+        let at = match self.near.back() {
+            Some(last) if order(last) >= place => self.near.partition_point(|other| order(other) < place),
+            _ => self.near.len(),
         };
-        let is_new = self.letters.get(at).is_none_or(|other| order(other) != order(&message));
-        if is_new {
-            self.letters.insert(at, message);
+        let is_near = self.near.get(at).is_some_and(|other| order(other) == place);
+        if is_near || (!self.far.is_empty() && self.far.contains_key(&place)) {
+            return false;
         }
-        is_new
+        if at.min(self.near.len() - at) <= MOST_MOVES {
+            self.near.insert(at, message);
+        } else {
+            self.far.insert(place, message);
+        }
+        true
     }
 
     /// Takes out the next message that belongs to this moment.
     pub(super) fn take(&mut self, now: Stamp) -> Option<Message> {
-        self.letters.pop_front_if(|first| first.arrival <= now)
+        if let Some(far) = self.far.first_entry()
+            && self.near.front().is_none_or(|near| order(near) > *far.key())
+        {
+            return (far.key().0 <= now).then(|| far.remove());
+        }
+        self.near.pop_front_if(|first| first.arrival <= now)
     }
 
     /// Takes out the first message of this moment that comes from outside and is `wanted`, before its turn.
     pub(super) fn take_first(&mut self, now: Stamp, wanted: impl Fn(&Body) -> bool) -> Option<Message> {
-        let due = self.letters.iter().take_while(|letter| letter.arrival <= now);
-        let from_outside = |letter: &&Message| letter.sender == Sender::Outside && wanted(&letter.body);
-        let at = due.enumerate().find(|(_, letter)| from_outside(letter)).map(|(at, _)| at)?;
-        self.letters.remove(at)
+        let is_due = |letter: &&Message| letter.arrival <= now;
+        let is_it = |letter: &&Message| letter.sender == Sender::Outside && wanted(&letter.body);
+        let far = self.far.values().take_while(is_due).find(is_it).map(order);
+        let near = self.near.iter().take_while(is_due).enumerate().find(|(_, letter)| is_it(letter));
+        match (near.map(|(at, letter)| (at, order(letter))), far) {
+            (Some((at, near)), far) if far.is_none_or(|far| near < far) => self.near.remove(at),
+            (_, far) => self.far.remove(&far?),
+        }
     }
 
     /// When the last message from outside arrives.
     pub(super) fn last_from_outside(&self) -> Option<Time> {
-        let outside = self.letters.iter().filter(|letter| letter.sender == Sender::Outside);
+        let outside = self.letters().filter(|letter| letter.sender == Sender::Outside);
         outside.map(|letter| letter.arrival.time).max()
     }
 
     /// Takes out the jobs in messages that will not be handled any more, because the run is over.
     pub(super) fn jobs(&mut self) -> impl Iterator<Item = Box<Job>> + use<> {
-        let letters = std::mem::take(&mut self.letters).into_iter();
-        letters.filter_map(|letter| match letter.body {
+        let mut letters = Vec::from(std::mem::take(&mut self.near));
+        letters.extend(std::mem::take(&mut self.far).into_values());
+        letters.sort_by_key(order);
+        letters.into_iter().filter_map(|letter| match letter.body {
             Body::Submit(job) | Body::Returned { job, .. } | Body::Assign { job, .. } => Some(job),
             _ => None,
         })
@@ -87,7 +124,18 @@ impl Mailbox {
 
     /// The number of messages that report the end of a job.
     pub(super) fn ends(&self) -> u64 {
-        self.letters.iter().filter(|letter| matches!(letter.body, Body::Ended { .. })).count() as u64
+        self.letters().filter(|letter| matches!(letter.body, Body::Ended { .. })).count() as u64
+    }
+
+    /// All messages, not in order.
+    fn letters(&self) -> impl Iterator<Item = &Message> {
+        self.near.iter().chain(self.far.values())
+    }
+
+    fn saved(&self) -> Saved<Vec<&Message>> {
+        let mut letters: Vec<&Message> = self.letters().collect();
+        letters.sort_by_key(|letter| order(letter));
+        Saved { letters, passed: self.passed, sequence: self.sequence }
     }
 
     /// Notes that everything earlier than `until` has been handled.
@@ -95,6 +143,27 @@ impl Mailbox {
         self.passed = self.passed.max(until.min(Stamp::at(Time::NEVER)));
     }
 }
+
+impl Serialize for Mailbox {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.saved().serialize(serializer)
+    }
+}
+
+impl From<Saved> for Mailbox {
+    fn from(Saved { letters, passed, sequence }: Saved) -> Self {
+        Self { near: letters, far: BTreeMap::new(), passed, sequence }
+    }
+}
+
+/// Two are equal if their snapshots are.
+impl PartialEq for Mailbox {
+    fn eq(&self, other: &Self) -> bool {
+        self.saved() == other.saved()
+    }
+}
+
+impl Eq for Mailbox {}
 
 /// An entity that handles one moment after the other. Every such type is an [`Entity`].
 pub(super) trait Moments {
@@ -179,40 +248,5 @@ impl<E: Moments> Entity for E {
         }
         self.delivered(arrival, sender);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::entity::Directory;
-    use crate::model::JobId;
-
-    fn letter(round: u32, sender: Sender, sequence: u64) -> Message {
-        let arrival = Stamp { time: Time::from_secs(1), round };
-        Message { arrival, sender, sequence, body: Body::Cancel(JobId(sequence)) }
-    }
-
-    #[test]
-    fn messages_are_handed_out_by_moment_sender_and_number() {
-        let mut entity = Directory::new(0);
-        let broker = Sender::Entity(Address::Broker);
-        for message in
-            [letter(1, broker, 0), letter(0, broker, 2), letter(0, Sender::Outside, 5), letter(0, broker, 1)]
-        {
-            entity.deliver(message).unwrap();
-        }
-        assert!(matches!(entity.deliver(letter(0, broker, 1)), Err(EntityError::Repeated { .. })));
-        let now = Stamp::at(Time::from_secs(1));
-        let letters = std::iter::from_fn(|| entity.mail().take(now));
-        let order: Vec<u64> = letters.map(|message| message.sequence).collect();
-        assert_eq!(order, [5, 1, 2]);
-        entity.handled(now);
-        assert_eq!(entity.mail().due(), Some(now.next_round()));
-        assert!(
-            entity.mail().take_first(now.next_round(), |_| true).is_none(),
-            "the last one is of the broker"
-        );
-        assert!(matches!(entity.deliver(letter(0, broker, 9)), Err(EntityError::Late { .. })));
     }
 }

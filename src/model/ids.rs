@@ -38,6 +38,10 @@ id! {
     JobKey(u32)
 }
 id! {
+    /// A job of the grid, by its number among the jobs that the portal has admitted. It tells the job from all others for its whole life.
+    TaskId(u64)
+}
+id! {
     /// A site, by its place in the scenario.
     SiteId(u32)
 }

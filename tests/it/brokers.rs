@@ -4,3 +4,5 @@ mod all;
 mod by_hand;
 mod scenes;
 mod twins;
+
+pub(crate) use all::written;

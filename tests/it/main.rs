@@ -17,6 +17,7 @@ mod churn_invariants;
 mod churn_rules;
 mod cli;
 mod commands;
+mod conversation;
 mod dedicated;
 mod driver;
 mod elastic;

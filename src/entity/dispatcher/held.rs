@@ -1,5 +1,8 @@
 //! Jobs that are held back until their site may have more.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -10,64 +13,86 @@ use crate::model::{Job, SiteId};
 type Queues = Vec<VecDeque<Box<Job>>>;
 
 /// A queue of jobs for each site. A snapshot has the queues alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(from = "Queues")]
 pub(super) struct Held {
-    queues: Queues,
-    /// The site of each job, by number.
-    sites: BTreeMap<u64, usize>,
+    /// By the order in which they were held back.
+    queues: Vec<BTreeMap<u64, Box<Job>>>,
+    /// The site and the place in its queue of each job, by number.
+    places: BTreeMap<u64, (usize, u64)>,
+    /// The place of the next job.
+    next: u64,
 }
 
 impl Serialize for Held {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.queues.serialize(serializer)
+        serializer.collect_seq(self.queues.iter().map(Queue))
+    }
+}
+
+struct Queue<'a>(&'a BTreeMap<u64, Box<Job>>);
+
+impl Serialize for Queue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.values())
     }
 }
 
 impl From<Queues> for Held {
     fn from(queues: Queues) -> Self {
-        let jobs = queues.iter().enumerate().flat_map(|(site, jobs)| jobs.iter().map(move |job| (site, job)));
-        let sites = jobs.map(|(site, job)| (number(job), site)).collect();
-        Self { queues, sites }
+        let mut held = Self::new(queues.len());
+        for (site, jobs) in (0..).map(SiteId).zip(queues) {
+            jobs.into_iter().for_each(|job| held.push(site, job));
+        }
+        held
     }
 }
 
+/// Two are equal if their snapshots are.
+impl PartialEq for Held {
+    fn eq(&self, other: &Self) -> bool {
+        self.queues.len() == other.queues.len() && self.jobs().eq(other.jobs())
+    }
+}
+
+impl Eq for Held {}
+
 impl Held {
     pub(super) fn new(sites: usize) -> Self {
-        Self::from(vec![VecDeque::new(); sites])
+        Self { queues: vec![BTreeMap::new(); sites], ..Self::default() }
     }
 
-    /// The jobs for a site, in the order in which they are admitted.
-    pub(super) fn queue(&self, site: SiteId) -> &VecDeque<Box<Job>> {
-        &self.queues[site.index()]
+    /// The number of jobs for a site.
+    pub(super) fn count(&self, site: SiteId) -> usize {
+        self.queues[site.index()].len()
     }
 
-    /// All jobs, with their sites.
+    /// All jobs, with their sites; those of a site in the order in which they are admitted.
     pub(super) fn jobs(&self) -> impl Iterator<Item = (SiteId, &Job)> {
         let sites = (0..).map(SiteId).zip(&self.queues);
-        sites.flat_map(|(site, jobs)| jobs.iter().map(move |job| (site, &**job)))
+        sites.flat_map(|(site, jobs)| jobs.values().map(move |job| (site, &**job)))
     }
 
     pub(super) fn push(&mut self, site: SiteId, job: Box<Job>) {
-        self.sites.insert(number(&job), site.index());
-        self.queues[site.index()].push_back(job);
+        self.places.insert(number(&job), (site.index(), self.next));
+        self.queues[site.index()].insert(self.next, job);
+        self.next += 1;
     }
 
     /// Takes out the first job for a site.
     pub(super) fn pop(&mut self, site: SiteId) -> Option<Box<Job>> {
-        let job = self.queues[site.index()].pop_front()?;
-        self.sites.remove(&number(&job));
+        let (_, job) = self.queues[site.index()].pop_first()?;
+        self.places.remove(&number(&job));
         Some(job)
     }
 
-    /// Takes out the job with this number. Jobs are recalled in order of their numbers, so it is nearly always the first one.
+    /// Takes out the job with this number.
     pub(super) fn take(&mut self, wanted: u64) -> Option<Box<Job>> {
-        let queue = &mut self.queues[self.sites.remove(&wanted)?];
-        let at = queue.iter().position(|job| number(job) == wanted)?;
-        queue.remove(at)
+        let (site, place) = self.places.remove(&wanted)?;
+        self.queues[site].remove(&place)
     }
 
     pub(super) fn into_jobs(self) -> impl Iterator<Item = Box<Job>> {
-        self.queues.into_iter().flatten()
+        self.queues.into_iter().flat_map(BTreeMap::into_values)
     }
 }

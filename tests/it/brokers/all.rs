@@ -34,7 +34,7 @@ const MORE: &[&str] = &[
     "pull[pass=no]",
 ];
 
-fn written() -> Vec<String> {
+pub(crate) fn written() -> Vec<String> {
     let bare = BrokerRegistry::standard().names().map(str::to_owned).collect::<Vec<_>>();
     bare.into_iter().chain(MORE.iter().map(|more| (*more).to_owned())).collect()
 }

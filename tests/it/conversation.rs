@@ -1,0 +1,187 @@
+//! The broker's conversation is frozen: under every policy of the broker, fixed cases leave the very records, in their order, that they
+//! left when `tests/it/data/conversation.txt` was written, and the same tallies, pools and choice of a traced job.
+//!
+//! A fingerprint is a sum and does not see the order of records; this does. Who changes on purpose what a run gives writes the file
+//! again: `GRIDEMU_BLESS=1 cargo test --test it conversation`. Its second line tells whether the cases themselves were drawn anew.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use gridemu::grid::WindowOptions;
+use gridemu::model::{
+    BrokerSpec, ChurnAct, Distribution, FailureAction, GridContext, GridSpec, InstantOrder, Job, JobId, Link,
+    Machines, NetworkSpec, PartitionId, PlannedChurn, ProcSet, RandomChurn, Record, Replan, SiteSpec, Size,
+    Speedup,
+};
+use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::brokers::written;
+use crate::grids::{GridCase, grids};
+
+/// Small cases, as the other tests draw them.
+const SMALL: usize = 40;
+/// Larger cases: only these fill queues.
+const LARGE: u64 = 10;
+
+/// Numbers that are the same for ever.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+fn secs(secs: u64) -> Span {
+    Span::from_secs(secs)
+}
+
+/// Four hundred jobs on five sites that are far from each other, with too little room for them.
+fn large(number: u64) -> GridCase {
+    let mut draws = Draws(number);
+    let mut network = NetworkSpec::uniform(5, Link::default());
+    let names = ["easy", "fcfs", "conservative", "easy[order=sjf]", "los"];
+    let mut sites = Vec::new();
+    for (at, (name, millis)) in names.into_iter().zip([0_u64, 20, 150, 1_000, 3_000]).enumerate() {
+        let mut site =
+            SiteSpec::plain(&format!("site-{at}"), 4 + 3 * at as u32, name.parse().expect("known"));
+        let part = &mut site.partitions[0];
+        part.speed = Rate::ratio(2 + draws.below(3), 3);
+        part.price = Price::from_nanos(draws.below(4) * 36_000_000);
+        part.idle = Power::from_milliwatts(draws.below(3) * 7_000);
+        part.busy = Power::from_milliwatts(21_000 + draws.below(3) * 5_000);
+        if number % 2 == 0 {
+            part.allocation_unit = 1 + at as u32 % 2;
+            let (leaves, comes) = (200 + 90 * at as u64, 420 + 70 * at as u64);
+            let all = Machines { partition: PartitionId(0), which: ProcSet::range(0, 3) };
+            let act = |at, act| PlannedChurn { at: Time::from_secs(at), act };
+            site.churn.script = match at % 2 {
+                0 => vec![act(leaves, ChurnAct::LeaveSite), act(comes, ChurnAct::JoinSite)],
+                _ => vec![act(leaves, ChurnAct::Leave(all.clone())), act(comes, ChurnAct::Join(all))],
+            };
+            site.churn.return_queued = at != 4;
+            site.churn.on_failure =
+                if at % 3 == 0 { FailureAction::Requeue } else { FailureAction::Resubmit };
+        }
+        if number % 3 == 1 && at > 2 {
+            let law = |mean| Distribution::Exponential { mean: secs(mean) };
+            site.churn.random = Some(RandomChurn { up: law(700), down: law(90) });
+        }
+        if number % 4 == 3 {
+            site.order = InstantOrder::Event;
+        }
+        let latency = if number == 5 { Span::ZERO } else { Span::from_micros(millis * 1_000) };
+        let bandwidth = Some(Bandwidth::from_bits(1_000_000 * (1 + at as u64)));
+        network.set(0, at + 1, Link { latency, bandwidth });
+        sites.push(site);
+    }
+    let recalls = number % 5 > 2;
+    let broker = BrokerSpec {
+        monitoring_interval: secs(if number == 5 { 0 } else { [60, 30, 90][number as usize % 3] }),
+        count_in_flight: number != 7,
+        replan: if recalls {
+            Replan::EveryReport
+        } else {
+            [Replan::Never, Replan::OnChurn][number as usize % 2]
+        },
+        recall_queued: number % 5 != 3,
+        in_flight: [Some(2), None, Some(5)][number as usize % 3],
+        overhead: Span::from_micros([0, 250_000][number as usize % 2]),
+        ..BrokerSpec::new("mct".parse().expect("known"))
+    };
+    let mut portal: Vec<Job> = (1..=400).map(|id| job(id, &mut draws)).collect();
+    portal.sort_by_key(|job| job.submit);
+    let local = (0..5).map(|at| (0..5).map(|of| local(at * 10 + of, &mut draws)).collect()).collect();
+    let until = Some(Time::from_secs(if recalls { 500 } else { 1_500 }));
+    GridCase { spec: GridSpec { seed: number, sites, network, broker: Some(broker) }, local, portal, until }
+}
+
+/// A job of the grid; a few have a range of sizes, a deadline, or data.
+fn job(id: u64, draws: &mut Draws) -> Job {
+    // Half of them at once.
+    let submit = Time::from_secs(draws.below(2) * draws.below(600));
+    let procs = 1 + draws.below(4) as u32 + 8 * u32::from(draws.below(9) == 0);
+    let mut job = Job::rigid(id, submit, procs, secs(5 + draws.below(60)));
+    job.estimate = job.estimate + secs(draws.below(30));
+    if draws.below(5) == 0 {
+        let (min, preferred, max) = (procs, procs + 2, procs + 4);
+        job.size = Size::Moldable { min, preferred, max, speedup: Speedup::Amdahl { serial_ppm: 100_000 } };
+    }
+    job.deadline = (draws.below(3) == 0).then(|| submit + secs(40 + draws.below(900)));
+    if draws.below(6) == 0 {
+        let (input, output) = (Bytes::new(draws.below(900_000)), Bytes::new(draws.below(300_000)));
+        job.grid = Some(Box::new(GridContext { input, output, ..GridContext::default() }));
+    }
+    job
+}
+
+fn local(number: u64, draws: &mut Draws) -> Job {
+    let submit = Time::from_secs(number % 10 * 60);
+    Job::rigid(10_000 + number, submit, 1 + draws.below(3) as u32, secs(30 + draws.below(200)))
+}
+
+/// The cases: first the small ones, then the large ones.
+fn cases() -> Vec<GridCase> {
+    let mut runner = TestRunner::deterministic();
+    let mut small = || grids().new_tree(&mut runner).expect("a case").current();
+    let mut cases: Vec<GridCase> = (0..SMALL).map(|_| small()).collect();
+    cases.extend((0..LARGE).map(large));
+    cases
+}
+
+/// A hash of all that a run under this policy leaves.
+fn told(case: &GridCase, policy: &str) -> u32 {
+    let mut case = case.clone();
+    case.spec.broker.as_mut().expect("a broker").policy = policy.parse().expect("a policy");
+    let mut grid = case.build();
+    grid.trace_decisions(Some(case.portal.get(case.portal.len() / 2).map_or(JobId(1), |job| job.id)));
+    let mut records: Vec<Record> = Vec::new();
+    let result = grid.run_to(case.until, WindowOptions::default(), &mut records);
+    let (broker, dispatcher) = (grid.broker().expect("a broker"), grid.dispatcher().expect("a dispatcher"));
+    let mut bytes = postcard::to_stdvec(&records).expect("bytes");
+    let rest = (
+        result.map_err(|error| error.to_string()),
+        grid.now(),
+        broker.tally(),
+        dispatcher.tally(),
+        broker.pools(),
+        broker.choice().map(|choice| (choice.at, choice.job, choice.pool, &choice.candidates)),
+    );
+    bytes.extend(format!("{rest:?}").bytes());
+    xxh3_64(&bytes) as u32
+}
+
+#[test]
+fn nothing_has_changed_in_what_runs_give() {
+    let cases = cases();
+    let drawn = xxh3_64(format!("{cases:?}").as_bytes());
+    let mut now =
+        format!("A hash of the run of each case, and the policy of the broker.\n{drawn:016x} cases\n");
+    for (row, policy) in written().iter().enumerate() {
+        // Of the large cases every fifth, another for each policy.
+        let cases = cases.iter().enumerate().filter(|(at, _)| *at < SMALL || (at + row) % 5 == 0);
+        let hashes: Vec<String> = cases.map(|(_, case)| format!("{:08x}", told(case, policy))).collect();
+        writeln!(now, "{} {policy}", hashes.join(" ")).expect("a string");
+    }
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/data/conversation.txt");
+    #[expect(clippy::disallowed_methods, reason = "whoever changes results asks for it")]
+    let bless = std::env::var_os("GRIDEMU_BLESS").is_some();
+    if bless {
+        std::fs::write(&path, &now).expect("written");
+    }
+    let then = std::fs::read_to_string(&path).expect("it is there");
+    let mut wrong = Vec::new();
+    for (was, is) in then.lines().zip(now.lines()) {
+        let differs = |(at, (was, is)): (usize, (&str, &str))| (was != is).then_some(at);
+        let which: Vec<usize> = was.split(' ').zip(is.split(' ')).enumerate().filter_map(differs).collect();
+        if !which.is_empty() {
+            let name = is.trim_start_matches(|c: char| c == ' ' || c.is_ascii_hexdigit());
+            wrong.push(format!("...{name}: cases {which:?}"));
+        }
+    }
+    assert!(wrong.is_empty() && then.lines().count() == now.lines().count(), "{}", wrong.join("\n"));
+}
