@@ -56,7 +56,7 @@ pub use blocker::Blocker;
 pub use book::{Book, BookError, Booking, BookingState};
 pub use decision::{Compress, Decision, FreezeFacts, Packing, Rule};
 pub use error::{PartitionError, PolicyError, Violation};
-pub use explanation::{Explanation, Reason, Skipped, Why};
+pub use explanation::{Delay, Explanation, Reason, Skipped, Why};
 pub use partition::{Partition, PartitionSave};
 pub use policy::{Action, Actions, Change, LocalPolicy, Placement};
 pub use profile::{Profile, Slot, SlotRequest};

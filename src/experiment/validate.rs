@@ -202,7 +202,7 @@ fn nothing_to_see(rule: Rule, segments: bool) -> &'static str {
         }
         Rule::Reservation => "the grid has no reservations",
         Rule::Down => "no machine of this run leaves or joins",
-        Rule::Precedence => "no job of this run depends on the end of another",
+        Rule::Precedence => "no job of this run follows another or has input",
         Rule::SameProcessors => "no attempt has more than one segment",
         Rule::Work => "the run times of the workload are not known",
         _ => "there was nothing to check",

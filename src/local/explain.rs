@@ -120,9 +120,11 @@ fn reserve(profile: &mut Profile, start: Time, job: &LiveJob) {
     profile.reserve(start, start + job.estimate(), job.procs());
 }
 
-/// The first instant before `end` at which fewer than `needs` are free, and how many are. The profile begins now.
-fn first_lack(profile: &Profile, end: Time, needs: u32) -> Option<(Time, u32)> {
-    let mut during = profile.steps().take_while(|(since, _)| *since < end);
+/// The first instant from `since` to `end` at which fewer than `needs` are free, and how many are.
+fn first_lack(profile: &Profile, since: Time, end: Time, needs: u32) -> Option<(Time, u32)> {
+    let at_first = (since < end).then(|| (since, profile.free_at(since)));
+    let steps = profile.steps().skip_while(|(step, _)| *step <= since).take_while(|(step, _)| *step < end);
+    let mut during = at_first.into_iter().chain(steps);
     let lack = during.find(|(_, free)| i64::from(*free) < i64::from(needs));
     lack.map(|(time, free)| (time, u32::try_from(free).unwrap_or(0)))
 }

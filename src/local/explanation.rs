@@ -39,6 +39,17 @@ pub enum Reason {
     Unsaid,
 }
 
+/// A job that would still run in the reservation of another.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Delay {
+    /// When the job would end if it started now.
+    pub end: Time,
+    /// From when on it would be in the way.
+    pub from: Time,
+    /// Processors that are spare then.
+    pub spare: u32,
+}
+
 /// The rule by which a job waits, with its facts; [`Reason`] is its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -50,10 +61,12 @@ pub enum Why {
         /// It has a reservation, and others may overtake it.
         reserved: bool,
     },
-    /// It may overtake the first in line, and fewer processors are free than it needs.
+    /// Fewer processors are free than it needs, and the first in line has a reservation.
     MayOvertake {
         /// The job that has the reservation.
         first: JobRef,
+        /// Why it might not overtake that job if enough were free; `None` if it might.
+        delay: Option<Delay>,
     },
     /// Fewer processors are free than it needs.
     TooFew {
@@ -212,6 +225,7 @@ impl Why {
     /// True if it is the same rule, with whatever numbers and times, and whichever job is first.
     pub fn is_like(&self, other: &Self) -> bool {
         let form = |why: &Self| match why {
+            Self::MayOvertake { delay, .. } => delay.is_some(),
             Self::FirstInLine { reserved: form }
             | Self::ReservedBefore { first: form, .. }
             | Self::HeadFirst { would_do: form, .. } => *form,

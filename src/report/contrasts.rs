@@ -44,7 +44,14 @@ pub fn study_contrasts(found: &StudyComparison) -> String {
                 (least, most) => format!("{least} to {most} seeds"),
             };
             let hint = if most == 1 { ONE_SEED } else { "" };
-            format!("{seeds}: {}\n{hint}", weight(found.evidence, "seeds", Evidence::VERDICT))
+            let weight = match found.evidence {
+                Evidence::Verdict => weight(Evidence::Verdict, "seeds", Evidence::VERDICT),
+                _ if most >= Evidence::VERDICT => {
+                    format!("enough for a verdict where there are {}", Evidence::VERDICT)
+                }
+                evidence => weight(evidence, "seeds", Evidence::VERDICT),
+            };
+            format!("{seeds}: {weight}\n{hint}")
         }
     };
     if found.failed > 0 {

@@ -40,7 +40,11 @@ fn heading(branch: &Branch, difference: Option<&Difference>) -> String {
     out += &match difference {
         None => "none: both futures are the same, record by record\n\n".to_owned(),
         Some(Difference { at_s: at, record }) => {
-            format!("at {} ({at} s), {} after the fork: {record}\n\n", duration(*at), duration(at - at_s))
+            format!(
+                "at {} ({at} s), {} after the fork, the changed future has: {record}\n\n",
+                duration(*at),
+                duration(at - at_s)
+            )
         }
     };
     out

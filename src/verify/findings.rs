@@ -48,7 +48,11 @@ impl Rule {
         (Self::Once, "once", "a job has one row"),
         (Self::Place, "place", "sites, partitions and processors are those of the grid"),
         (Self::Arrival, "arrival", "nothing starts before it is submitted"),
-        (Self::Precedence, "precedence", "a job that follows another comes after its end and the think time"),
+        (
+            Self::Precedence,
+            "precedence",
+            "a job comes after the end of the one that it follows, and starts after its input",
+        ),
         (Self::Capacity, "capacity", "no processor runs more than it can"),
         (Self::Down, "down", "machines that are down run nothing"),
         (Self::Reservation, "reservation", "reserved processors are kept free"),

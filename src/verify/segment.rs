@@ -89,6 +89,9 @@ impl Checker {
         }
         let Some(last) = last.filter(|last| last.attempt == attempt) else {
             let staged = trace.and_then(|trace| trace.staged);
+            if staged.is_some() {
+                verdict.count_check(Rule::Precedence);
+            }
             if let Some(staged) = staged.filter(|staged| *staged > from) {
                 let message = format!("{job} starts at {from} s, and its input arrives at {staged} s");
                 verdict.fault(subject, Rule::Precedence, from, message);

@@ -54,7 +54,7 @@ fn large(number: u64) -> GridCase {
         part.price = Price::from_nanos(draws.below(4) * 36_000_000);
         part.idle = Power::from_milliwatts(draws.below(3) * 7_000);
         part.busy = Power::from_milliwatts(21_000 + draws.below(3) * 5_000);
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             part.allocation_unit = 1 + at as u32 % 2;
             let (leaves, comes) = (200 + 90 * at as u64, 420 + 70 * at as u64);
             let all = Machines { partition: PartitionId(0), which: ProcSet::range(0, 3) };
@@ -106,7 +106,7 @@ fn job(id: u64, draws: &mut Draws) -> Job {
     let submit = Time::from_secs(draws.below(2) * draws.below(600));
     let procs = 1 + draws.below(4) as u32 + 8 * u32::from(draws.below(9) == 0);
     let mut job = Job::rigid(id, submit, procs, secs(5 + draws.below(60)));
-    job.estimate = job.estimate + secs(draws.below(30));
+    job.estimate += secs(draws.below(30));
     if draws.below(5) == 0 {
         let (min, preferred, max) = (procs, procs + 2, procs + 4);
         job.size = Size::Moldable { min, preferred, max, speedup: Speedup::Amdahl { serial_ppm: 100_000 } };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gridemu::local::{
     Abilities, Action, Actions, Blocker, Change, Explanation, LocalPolicy, Partition, Phase, PolicyInfo,
-    Reason, Registry, Rule, Slot, SlotRequest, StartEstimates, View,
+    Reason, Registry, Rule, Slot, SlotRequest, StartEstimates, View, Why,
 };
 use gridemu::model::{
     Elastic, ElasticCommand, InstantOrder, Job, JobId, JobKey, JobRef, Named, Origin, Record, SiteId,
@@ -70,6 +70,10 @@ fn check_wait(told: &Explanation, live_procs: u32, now: Time, about: &str) {
             assert!(told.start.is_some_and(|start| start > now), "{about}: {told:?}");
         }
         _ => {}
+    }
+    if let Why::MayOvertake { delay: Some(delay), .. } = &told.why {
+        assert!(told.shadow.is_some_and(|shadow| now < shadow && shadow <= delay.from), "{about}: {told:?}");
+        assert!(delay.from < delay.end && delay.spare < told.needs, "{about}: {told:?}");
     }
 }
 
@@ -239,7 +243,19 @@ fn easy_keeps_the_reservation_of_the_first_job() {
     assert_eq!(told.profile, [(Time::from_secs(20), 4), (Time::from_secs(100), 2)]);
     // Job 4 has been backfilled at 25 s: nothing is free now.
     let later = explained(&site(10, "easy"), &jobs(), 3, 25);
-    assert_eq!((later.reason(), later.needs, later.free), (Reason::NoRoom, 4, 0));
+    assert_eq!((later.reason(), later.needs, later.free, later.spare), (Reason::NoRoom, 4, 0, Some(2)));
+    assert_eq!(
+        explained_rule(&later),
+        "it needs 4 processors, and none is free; and it would delay job 2, which has the reservation: it is expected to run until 225 s, and 2 are spare at 100 s"
+    );
+    // A fifth that is over by then might pass.
+    let short: Vec<Job> = jobs().into_iter().chain([job(5, 30, 4, 70)]).collect();
+    let passes = explained(&site(10, "easy"), &short, 5, 30);
+    assert_eq!((passes.reason(), passes.spare), (Reason::NoRoom, None));
+    assert_eq!(
+        explained_rule(&passes),
+        "it may be backfilled before job 2, which has the reservation, but needs 4 processors, and none is free"
+    );
     let head = explained(&site(10, "easy"), &jobs(), 2, 20);
     assert_eq!(
         (head.reason(), head.start, named(&head)),

@@ -1,7 +1,7 @@
 //! The first in line has a reservation: EASY.
 
 use super::{Case, first_lack, reserve};
-use crate::local::{Blocker, Explanation, Profile, Why};
+use crate::local::{Blocker, Delay, Explanation, Profile, Why};
 use crate::model::JobKey;
 use crate::units::Time;
 
@@ -64,14 +64,19 @@ impl Case<'_> {
         let needs = self.needs();
         let (who, waits) = (view.who(first), view.waits(first, shadow));
         let explanation = |why| self.explanation(why).shadowed(shadow, None).over(with, shadow);
+        let end = facts.at + live.estimate();
         if needs > facts.free {
-            return explanation(Why::MayOvertake { first: who })
+            // Were enough free now, it would still have to leave the first in line what it needs.
+            let lack = shadow.and_then(|shadow| first_lack(with, shadow, end, needs));
+            let delay = lack.map(|(from, spare)| Delay { end, from, spare });
+            let spare = delay.map(|delay| delay.spare);
+            return explanation(Why::MayOvertake { first: who, delay })
+                .shadowed(shadow, spare)
                 .blocked_by(view.released_for(needs, facts.free))
                 .blocked_by(self.started_before())
                 .blocked_by([waits]);
         }
-        let end = facts.at + live.estimate();
-        let Some((time, spare)) = first_lack(with, end, needs) else {
+        let Some((time, spare)) = first_lack(with, facts.at, end, needs) else {
             // No rule keeps it waiting: facts and actions do not agree.
             return self.explanation(Why::Starts);
         };

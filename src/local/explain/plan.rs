@@ -16,7 +16,7 @@ impl Case<'_> {
         others().for_each(|(planned, start)| reserve(&mut profile, *start, view.job(*planned)));
         let explanation = |why| self.explanation(why).starting(Some(start)).over(&profile, Some(start));
         let end = now + live.estimate();
-        let Some((time, left)) = first_lack(&profile, end, needs) else {
+        let Some((time, left)) = first_lack(&profile, now, end, needs) else {
             if start <= now && needs <= facts.free {
                 // No rule keeps it waiting: facts and actions do not agree.
                 return Some(self.explanation(Why::Starts));

@@ -1,7 +1,7 @@
 //! The sentences of explanations.
 
 use crate::experiment::WaitPlace;
-use crate::local::{Compress, Explanation, Skipped, Why};
+use crate::local::{Compress, Delay, Explanation, Skipped, Why};
 use crate::model::JobRef;
 use crate::units::Clock;
 
@@ -15,9 +15,16 @@ pub fn rule(of: &Explanation) -> String {
         Why::FirstInLine { reserved: true } => {
             format!("it is the head of the queue and has the reservation: it needs {}", lacks())
         }
-        Why::MayOvertake { first } => {
+        Why::MayOvertake { first, delay: None } => {
             format!("it may be backfilled before {first}, which has the reservation, but needs {}", lacks())
         }
+        Why::MayOvertake { first, delay: Some(Delay { end, from, spare }) } => format!(
+            "it needs {}; and it would delay {first}, which has the reservation: it is expected to run until {}, and {} at {}",
+            lacks(),
+            Clock(*end),
+            are(*spare, "spare"),
+            Clock(*from)
+        ),
         Why::TooFew { skipped } => format!("it needs {}{}", lacks(), and_skipped(skipped.as_ref())),
         Why::HeadFirst { first, needs, would_do } => {
             let end = if *would_do { ", enough for this job" } else { "" };

@@ -7,20 +7,23 @@ use crate::metrics::{Account, GridSummary, Measures};
 
 const BILL: &str = "electricity\nbill";
 
+/// The width of the name of a policy where a line would be too long.
+const SHORT: usize = 14;
+
 /// A row: name, policy, jobs that count, and the account, which jobs at no site do not have.
 type Row<'a> = (String, String, &'a Measures, Option<&'a Account>);
 
 /// A table of jobs, wait, slowdown, utilization, wasted work, energy and cost, with a row for each site and one for the whole. A column in
-/// which nothing happened is left out, and so are the policies, then the bill, if lines would be too long.
+/// which nothing happened is left out. If lines would be too long, policies are cut, then left out, then the bill is.
 pub(super) fn headline(run: &GridSummary) -> String {
     let mut rows: Vec<Row<'_>> = Vec::new();
     for site in &run.sites {
-        rows.push((cut(&site.name, NAME), cut(&site.policy, POLICY), &site.measures, Some(&site.account)));
+        rows.push((cut(&site.name, NAME), site.policy.clone(), &site.measures, Some(&site.account)));
     }
     if run.no_site.jobs > 0 {
         rows.push(("at no site".to_owned(), String::new(), &run.no_site, None));
     }
-    let broker = run.facts.broker.as_ref().map(|broker| cut(&broker.policy, POLICY)).unwrap_or_default();
+    let broker = run.facts.broker.as_ref().map(|broker| broker.policy.clone()).unwrap_or_default();
     rows.push(("the grid".to_owned(), broker, &run.measures, Some(&run.account)));
 
     let figures = |of: fn(&Measures) -> Option<f64>| rows.iter().map(move |row| of(row.2));
@@ -35,10 +38,10 @@ pub(super) fn headline(run: &GridSummary) -> String {
     let bill: fn(&Account) -> _ = |account| account.energy.electricity_cost;
     let cost: fn(&Account) -> _ = |account| Some(account.cost);
     let slowdown = format!("mean\n{}", slowdown(run));
-    let table = |policies: bool, bills: bool| {
+    let table = |policy: usize, bills: bool| {
         let mut table = Columns::default().text("site", rows.iter().map(|row| row.0.clone()));
-        if policies {
-            table = table.text("policy", rows.iter().map(|row| row.1.clone()));
+        if policy > 0 {
+            table = table.text("policy", rows.iter().map(|row| cut(&row.1, policy)));
         }
         table = table
             .numbers("jobs", rows.iter().map(|row| count(row.2.jobs)))
@@ -61,9 +64,8 @@ pub(super) fn headline(run: &GridSummary) -> String {
         table.finish()
     };
     let fits = |table: &String| table.lines().all(|line| line.chars().count() <= WIDTH);
-    let shapes = [(true, true), (false, true)].into_iter();
-    let mut tables = shapes.map(|(policies, bills)| table(policies, bills));
-    tables.find(fits).unwrap_or_else(|| table(false, false))
+    let mut tables = [POLICY, SHORT, 0].into_iter().map(|policy| table(policy, true));
+    tables.find(fits).unwrap_or_else(|| table(0, false))
 }
 
 /// The share of wasted work in all processor time.

@@ -60,10 +60,10 @@ pub(super) fn page(report: &Report) -> String {
 }
 
 fn section(out: &mut String, section: &Section, number: &mut usize) {
-    out.extend(section.lead.iter().map(|paragraph| format!("<p>{}</p>\n", Text(paragraph))));
+    out.extend(section.lead.iter().map(|paragraph| format!("<p>{}</p>\n", Prose(paragraph))));
     out.extend(section.tables.iter().map(table));
     if !section.notes.is_empty() {
-        *out += &format!("<p class=\"notes\">{}</p>\n", Text(&section.notes.join(" ")));
+        *out += &format!("<p class=\"notes\">{}</p>\n", Prose(&section.notes.join(" ")));
     }
     let mut rows: Vec<Vec<&Figure>> = Vec::new();
     for figure in &section.figures {
@@ -117,6 +117,21 @@ fn table(table: &Table) -> String {
         out += &format!("<tr>{}</tr>\n", cells.collect::<String>());
     }
     out + "</tbody>\n</table></div>\n"
+}
+
+/// Sentences in which what is between backticks is code.
+struct Prose<'a>(&'a str);
+
+impl Display for Prose<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, part) in self.0.split('`').enumerate() {
+            match at % 2 {
+                0 => write!(f, "{}", Text(part))?,
+                _ => write!(f, "<code>{}</code>", Text(part))?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Text with the special characters of HTML escaped.

@@ -117,9 +117,10 @@ fn against(table: &StudyTable, layout: &Layout, measures: &[usize]) -> Option<Se
     let figures = study_differences(&found, 530).into_iter().map(figure).collect();
     let lead = format!(
         "A mark is the mean difference to {baseline}, seed by seed; the line through it is its 95 % interval (Student's t, over pairs of \
-         seeds). An interval without zero shows a difference even where the intervals of the two means overlap. A hollow mark at the \
-         right stands for runs that cannot be compared: unstable, failed, or with other outcomes. `gridemu compare` has the numbers, the \
-         reasons and the verdicts, and takes another baseline."
+         seeds). Each interval is that of its mark alone: of twenty marks without a difference, one leaves zero out by chance. `gridemu compare` \
+         corrects for their number, so an interval without zero may have no verdict there; it has the numbers and the reasons too, and takes \
+         another baseline. Up to a tenth of the pairs are left out where a run is unstable. A hollow mark at the right stands for runs that \
+         cannot be compared: more of them unstable, failed, or with other outcomes."
     );
     Some(Section { lead: vec![lead], figures, ..Section::new("Differences") })
 }

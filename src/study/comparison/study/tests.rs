@@ -3,8 +3,8 @@ mod charges;
 use super::super::{Conclusion, tests_of};
 use super::*;
 use crate::metrics::Outcomes;
-use crate::study::RunStatus;
 use crate::study::tests::study;
+use crate::study::{RunStatus, StudyRow};
 
 /// A table of `policy` x `load` with the seeds 1 to `seeds`: waits of `fcfs` are 100 + seed, those of `easy` are lower by
 /// `gain` with a small variation by seed, those of `same` are scattered around those of `fcfs`.
@@ -236,6 +236,15 @@ fn runs_whose_backlog_grows_are_left_out_with_their_number() {
     assert_eq!(cell(&found, "0.9", "same", "utilization").pairs, 30, "a measure of the whole run");
     let finite = CompareOptions { finite: true, ..question() };
     assert_eq!(cell(&compare_study(&growing, &finite).unwrap(), "0.9", "same", "mean_wait").pairs, 30);
+    // More than a tenth: what is left is no sample of the runs.
+    let more = |row: &&mut StudyRow| row.point == ["fcfs", "0.9"] && row.seed < 5;
+    growing.rows.iter_mut().filter(more).for_each(|row| row.unstable = true);
+    let found = compare_study(&growing, &question()).unwrap();
+    let none = cell(&found, "0.9", "same", "mean_wait");
+    assert_eq!((none.pairs, none.difference, none.says), (0, None, Conclusion::Nothing));
+    assert!(
+        none.note.as_deref().unwrap().starts_with("no mean: the backlog grows (unstable) in 4 of 30 runs")
+    );
     growing.rows.iter_mut().filter(|row| row.point[0] == "fcfs").for_each(|row| row.unstable = true);
     let found = compare_study(&growing, &question()).unwrap();
     let none = cell(&found, "0.9", "same", "mean_wait");
