@@ -7,6 +7,7 @@
 mod churn;
 mod day;
 mod network;
+mod progress;
 mod tariff;
 mod usage;
 
