@@ -57,7 +57,7 @@ id! {
 }
 
 id! {
-    /// A file of a workflow, by its number in the run.
+    /// A file, by its number among the files of all workflows that the portal has admitted.
     FileId(u64)
 }
 

@@ -139,6 +139,23 @@ impl Links {
         left.into_iter().for_each(|(id, way, left)| self.enter(id, way, left, now));
     }
 
+    /// Breaks off the transfers from and to a place, because it leaves. Returns them in order of their numbers. What has left its link
+    /// arrives.
+    pub fn stop(&mut self, place: u32, now: Time) -> Vec<u64> {
+        let touched = |(a, b): &Way| *a == place || *b == place;
+        let mut stopped = Vec::new();
+        for pair in self.busy.keys().copied().filter(touched).collect::<Vec<_>>() {
+            self.settle(pair, now);
+            let Some(mut flow) = self.busy.remove(&pair) else { continue };
+            self.plan(pair, flow.first(), None);
+            stopped.extend(flow.transfers.drain(now).map(|((id, _), _)| id));
+        }
+        self.settle_uplinks(now);
+        stopped.extend(self.uplinks.stop(&self.network, touched, now));
+        stopped.sort_unstable();
+        stopped
+    }
+
     /// The number of transfers that have not arrived.
     pub fn len(&self) -> usize {
         let on_links = self.busy.values().map(|flow| flow.transfers.len()).sum::<usize>();

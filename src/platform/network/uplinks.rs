@@ -91,6 +91,25 @@ impl Uplinks {
         all
     }
 
+    /// Takes out the transfers of some ways. Everything up to `now` must have passed.
+    pub(super) fn stop(
+        &mut self,
+        network: &NetworkSpec,
+        is_it: impl Fn(&Way) -> bool,
+        now: Time,
+    ) -> Vec<u64> {
+        let ways: Vec<Way> = self.flows.keys().copied().filter(is_it).collect();
+        let mut stopped = Vec::new();
+        for way in &ways {
+            let Some(mut flow) = self.flows.remove(way) else { continue };
+            stopped.extend(flow.transfers.drain(now).map(|(id, _)| id));
+            flow.planned.map(|time| self.passes.remove(&(time, *way)));
+            self.into.remove(&(way.1, way.0));
+        }
+        self.share(network, &ways, now);
+        stopped
+    }
+
     /// The number of transfers.
     pub(super) fn len(&self) -> usize {
         self.flows.values().map(|flow| flow.transfers.len()).sum()

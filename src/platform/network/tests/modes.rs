@@ -166,8 +166,17 @@ fn rates(network: &NetworkSpec, moving: &[Moving]) -> Vec<u128> {
     rates.into_iter().map(|rate| rate.unwrap_or(u128::MAX)).collect()
 }
 
+/// Transfers from and to a place end at an instant, before any transfer begins at it.
+type Stop = Option<(u64, u32)>;
+
 /// The fluid simulation: every transfer keeps its remaining amount, and all rates are computed anew at each change.
-fn fluid(network: &NetworkSpec, begins: &[Begin], mut change: Change<'_>) -> Vec<Arrival> {
+fn fluid(
+    network: &NetworkSpec,
+    begins: &[Begin],
+    mut change: Change<'_>,
+    mut stop: Stop,
+) -> (Vec<Arrival>, Vec<u64>) {
+    let mut stopped = Vec::new();
     let mut network = network;
     let mut coming = begins.to_vec();
     coming.sort_by_key(|begin| (std::cmp::Reverse(begin.at), std::cmp::Reverse(begin.id)));
@@ -178,7 +187,8 @@ fn fluid(network: &NetworkSpec, begins: &[Begin], mut change: Change<'_>) -> Vec
         let passes = moving.iter().zip(&now_rates).map(|(one, rate)| now + one.left.div_ceil(*rate) as u64);
         let begins = coming.last().map(|begin| begin.at);
         let changes = change.map(|(when, _)| when);
-        let Some(then) = passes.chain(begins).chain(changes).min() else { break };
+        let stops = stop.map(|(when, _)| when);
+        let Some(then) = passes.chain(begins).chain(changes).chain(stops).min() else { break };
         for (one, rate) in moving.iter_mut().zip(&now_rates) {
             one.left = one.left.saturating_sub(rate.saturating_mul(u128::from(then - now)));
         }
@@ -197,6 +207,11 @@ fn fluid(network: &NetworkSpec, begins: &[Begin], mut change: Change<'_>) -> Vec
             );
             moving.retain(|one| !one.cables(network).is_empty());
         }
+        if let Some((_, place)) = stop.take_if(|(when, _)| *when == now) {
+            let is_it = |one: &Moving| one.from == place || one.to == place;
+            stopped.extend(moving.iter().filter(|one| is_it(one)).map(|one| one.id));
+            moving.retain(|one| !is_it(one));
+        }
         while let Some(Begin { id, from, to, bytes, .. }) = coming.pop_if(|begin| begin.at == now) {
             let one = Moving { id, from, to, left: u128::from(bytes) * 8_000_000 };
             if from == to || bytes == 0 || one.cables(network).is_empty() {
@@ -207,7 +222,8 @@ fn fluid(network: &NetworkSpec, begins: &[Begin], mut change: Change<'_>) -> Vec
         }
     }
     all.sort_unstable();
-    all
+    stopped.sort_unstable();
+    (all, stopped)
 }
 
 /// A network of 4 places: bandwidths and latencies of its links, whether they are shared, and uplinks.
@@ -237,7 +253,7 @@ proptest! {
             .map(|((at, from, to, bytes), id)| Begin { at: at * 7, id, from, to, bytes })
             .collect();
         for change in [None, Some((changes, &other))] {
-            let expected = fluid(&network, &begins, change);
+            let (expected, _) = fluid(&network, &begins, change, None);
             prop_assert_eq!(expected.len(), begins.len(), "everything arrives");
             for peeks in [&[], &peeks[..]] {
                 let mut found = run(&network, &begins, peeks, change);
@@ -245,6 +261,39 @@ proptest! {
                 prop_assert_eq!(&found, &expected);
             }
         }
+    }
+
+    #[test]
+    fn what_is_stopped_leaves_its_share_to_the_others(
+        network in drawn_network(),
+        drawn in proptest::collection::vec((0_u64..300, 0_u32..4, 0_u32..4, 0_u64..120), 1..30),
+        (when, place) in (0_u64..2_500, 0_u32..4),
+    ) {
+        let mut begins: Vec<Begin> = drawn
+            .into_iter()
+            .zip(0..)
+            .map(|((at, from, to, bytes), id)| Begin { at: at * 7, id, from, to, bytes })
+            .collect();
+        begins.sort_by_key(|begin| begin.at);
+        let expected = fluid(&network, &begins, None, Some((when, place)));
+        let (mut links, mut arrived, mut stopped) = (Links::new(&network), Vec::new(), Vec::new());
+        let (early, late) = begins.split_at(begins.partition_point(|begin| begin.at < when));
+        let mut begin = |links: &mut Links, begins: &[Begin]| {
+            for begin in begins {
+                let now = Time::from_micros(begin.at);
+                arrived.extend(links.due(now));
+                links.begin(begin.id, begin.from, begin.to, Bytes::new(begin.bytes), now);
+            }
+        };
+        begin(&mut links, early);
+        stopped.extend(links.stop(place, Time::from_micros(when)));
+        begin(&mut links, late);
+        while let Some(next) = links.next() {
+            arrived.extend(links.due(next));
+        }
+        arrived.sort_unstable();
+        prop_assert!(links.is_empty());
+        prop_assert_eq!((arrived, stopped), expected);
     }
 
     /// The definition of max-min fairness, up to rounding: no cable is overfull, and each transfer has a cable that is full and on
