@@ -9,9 +9,10 @@
 //! end changes rates only where a chain of cables leads: a change costs the ways of that component times a logarithm, however many
 //! transfers they carry.
 
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -21,7 +22,7 @@ use crate::platform::progress::Progress;
 use crate::units::{Bandwidth, Time};
 
 /// A limit that transfers have in common.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Cable {
     Link(u32, u32),
     Out(u32),
@@ -36,22 +37,33 @@ pub(super) struct Uplinks {
     flows: BTreeMap<Way, WayFlow>,
     /// The ways of all flows, turned around.
     into: BTreeSet<Way>,
-    /// When the first transfer of each flow has passed.
-    passes: BTreeSet<(Time, Way)>,
+    /// When the next transfer has passed, if no other begins.
+    next: Option<Time>,
 }
 
 /// The transfers of one way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct WayFlow {
     transfers: Progress<u64>,
-    /// Its place in [`Uplinks::passes`].
-    planned: Option<Time>,
+    /// When the first of them has passed.
+    passes: Time,
+}
+
+/// Cables that hang together, and the ways on them.
+#[derive(Default)]
+struct Part {
+    cables: Vec<(Cable, Share)>,
+    /// The ways that each cable carries, by their places here.
+    carried: Vec<Vec<usize>>,
+    /// Each way, its number of transfers, and the places of its cables here.
+    ways: Vec<(Way, u64, SmallVec<[usize; 3]>)>,
+    places: FxHashMap<Cable, usize>,
 }
 
 impl Uplinks {
     /// Starts a transfer. Everything up to `now` must have passed.
     pub(super) fn begin(&mut self, network: &NetworkSpec, id: u64, way: Way, amount: Amount, now: Time) {
-        let new = || WayFlow { transfers: Progress::new(now), planned: None };
+        let new = || WayFlow { transfers: Progress::new(now), passes: Time::NEVER };
         let new = self.flows.entry(way).or_insert_with(new).transfers.begin(id, amount, now);
         debug_assert!(new, "two transfers have the number {id}");
         self.into.insert((way.1, way.0));
@@ -60,21 +72,20 @@ impl Uplinks {
 
     /// When the next transfer has passed, if no other begins.
     pub(super) fn next(&self) -> Option<Time> {
-        self.passes.first().map(|(time, _)| *time)
+        self.next
     }
 
     /// Takes out the transfers that have passed next, if that is no later than `now`, all at the same instant.
     pub(super) fn pass(&mut self, network: &NetworkSpec, now: Time) -> Option<(Time, Vec<(Way, u64)>)> {
         let time = self.next().filter(|time| *time <= now)?;
-        let (mut passed, mut ways) = (Vec::new(), Vec::new());
-        while let Some((_, way)) = self.passes.first().copied().filter(|(at, _)| *at == time) {
-            self.passes.pop_first();
-            ways.push(way);
-            let Some(flow) = self.flows.get_mut(&way) else { continue };
-            flow.planned = None;
-            passed.extend(std::iter::from_fn(|| flow.transfers.pass(time)).map(|(_, id)| (way, id)));
+        let ends = self.flows.iter().filter(|(_, flow)| flow.passes == time);
+        let ways: Vec<Way> = ends.map(|(way, _)| *way).collect();
+        let mut passed = Vec::new();
+        for way in &ways {
+            let Some(flow) = self.flows.get_mut(way) else { continue };
+            passed.extend(std::iter::from_fn(|| flow.transfers.pass(time)).map(|(_, id)| (*way, id)));
             if flow.transfers.is_empty() {
-                self.flows.remove(&way);
+                self.flows.remove(way);
                 self.into.remove(&(way.1, way.0));
             }
         }
@@ -103,7 +114,6 @@ impl Uplinks {
         for way in &ways {
             let Some(mut flow) = self.flows.remove(way) else { continue };
             stopped.extend(flow.transfers.drain(now).map(|(id, _)| id));
-            flow.planned.map(|time| self.passes.remove(&(time, *way)));
             self.into.remove(&(way.1, way.0));
         }
         self.share(network, &ways, now);
@@ -149,67 +159,97 @@ impl Uplinks {
 
     /// Gives all transfers that share a chain of cables with these ways their rates from now on.
     fn share(&mut self, network: &NetworkSpec, changed: &[Way], now: Time) {
-        let mut open: Vec<Cable> = changed.iter().flat_map(|way| cables(network, *way)).collect();
-        let mut found: BTreeMap<Cable, Vec<Way>> = BTreeMap::new();
-        let mut ways: BTreeSet<Way> =
-            changed.iter().copied().filter(|way| self.flows.contains_key(way)).collect();
-        while let Some(cable) = open.pop() {
-            if found.contains_key(&cable) {
-                continue;
-            }
-            let carried: Vec<Way> = self.ways(cable, network).collect();
-            let new = carried.iter().filter(|way| ways.insert(**way));
-            open.extend(new.flat_map(|way| cables(network, *way)));
-            found.insert(cable, carried);
-        }
-        let rates = self.fill(network, &found);
-        for way in ways {
+        let part = self.part(network, changed);
+        let ways: Vec<Way> = part.ways.iter().map(|(way, ..)| *way).collect();
+        for (way, rate) in ways.into_iter().zip(part.fill()) {
             let Some(flow) = self.flows.get_mut(&way) else { continue };
-            rates.get(&way).into_iter().for_each(|rate| flow.transfers.set_rate(*rate, now));
-            // A time beyond the time axis never comes.
-            let next = flow.transfers.next().filter(|time| *time < Time::NEVER);
-            if next != flow.planned {
-                flow.planned.map(|time| self.passes.remove(&(time, way)));
-                next.map(|time| self.passes.insert((time, way)));
-                flow.planned = next;
-            }
+            flow.transfers.set_rate(rate, now);
+            flow.passes = flow.transfers.next().unwrap_or(Time::NEVER);
         }
+        // A time beyond the time axis never comes.
+        self.next = self.flows.values().map(|flow| flow.passes).min().filter(|time| *time < Time::NEVER);
     }
 
-    /// Progressive filling over cables and the ways that they carry.
-    fn fill(&self, network: &NetworkSpec, carried: &BTreeMap<Cable, Vec<Way>>) -> BTreeMap<Way, Amount> {
-        let count = |way: &Way| self.flows[way].transfers.len() as u64;
-        let mut shares: BTreeMap<Cable, Share> = BTreeMap::new();
-        for (cable, ways) in carried.iter().filter(|(_, ways)| !ways.is_empty()) {
-            shares.insert(*cable, Share::of(network, *cable, ways.iter().map(count).sum()));
+    /// All that hangs together with these ways by cables.
+    fn part(&self, network: &NetworkSpec, changed: &[Way]) -> Part {
+        let mut part = Part::default();
+        for cable in changed.iter().flat_map(|way| cables(network, *way)) {
+            part.place(cable);
         }
-        let mut order: BTreeSet<(Share, Cable)> =
-            shares.iter().map(|(cable, share)| (*share, *cable)).collect();
-        let mut rates = BTreeMap::new();
-        while let Some((share, tightest)) = order.pop_first() {
-            let rate = share.rate();
-            for way in &carried[&tightest] {
-                if rates.contains_key(way) {
+        let (mut seen, mut at) = (FxHashSet::default(), 0);
+        while let Some((cable, _)) = part.cables.get(at) {
+            for way in self.ways(*cable, network).filter(|way| seen.insert(*way)) {
+                let places = cables(network, way).into_iter().map(|cable| part.place(cable)).collect();
+                part.add(way, self.flows[&way].transfers.len() as u64, places);
+            }
+            at += 1;
+        }
+        for (cable, share) in &mut part.cables {
+            *share = Share::of(network, *cable, share.transfers);
+        }
+        part
+    }
+}
+
+impl Part {
+    /// The place of a cable, which is new or not.
+    fn place(&mut self, cable: Cable) -> usize {
+        *self.places.entry(cable).or_insert_with(|| {
+            self.cables.push((cable, Share::default()));
+            self.carried.push(Vec::new());
+            self.cables.len() - 1
+        })
+    }
+
+    fn add(&mut self, way: Way, transfers: u64, places: SmallVec<[usize; 3]>) {
+        for place in &places {
+            self.cables[*place].1.transfers += transfers;
+            self.carried[*place].push(self.ways.len());
+        }
+        self.ways.push((way, transfers, places));
+    }
+
+    /// The rate of each way, by progressive filling.
+    fn fill(mut self) -> Vec<Amount> {
+        let mut rates = vec![0; self.ways.len()];
+        let used = self.cables.iter().zip(0..).filter(|((_, share), _)| share.transfers > 0);
+        let order = used.map(|((cable, share), at)| Reverse((*share, *cable, at)));
+        let mut order: BinaryHeap<Reverse<(Share, Cable, usize)>> = order.collect();
+        while let Some(Reverse((share, cable, at))) = order.pop() {
+            let current = self.cables[at].1;
+            if current.transfers == 0 {
+                continue;
+            }
+            // What is left for each grows while others get theirs; it is looked at when the cable's turn comes.
+            if current != share {
+                order.push(Reverse((current, cable, at)));
+                continue;
+            }
+            let rate = current.rate();
+            for way in std::mem::take(&mut self.carried[at]) {
+                if rates[way] > 0 {
                     continue;
                 }
-                rates.insert(*way, rate);
-                let others = cables(network, *way);
-                for cable in others.into_iter().filter(|cable| *cable != tightest) {
-                    let Some(share) = shares.get_mut(&cable) else { continue };
-                    order.remove(&(*share, cable));
-                    share.take(count(way), rate);
-                    if share.transfers > 0 {
-                        order.insert((*share, cable));
+                rates[way] = rate;
+                let (_, transfers, places) = &self.ways[way];
+                for place in places.iter().filter(|place| **place != at) {
+                    let (cable, share) = &mut self.cables[*place];
+                    let before = *share;
+                    share.take(*transfers, rate);
+                    // It only shrinks where not even a bit per second is left for each.
+                    if share.transfers > 0 && *share < before {
+                        order.push(Reverse((*share, *cable, *place)));
                     }
                 }
             }
+            self.cables[at].1.transfers = 0;
         }
         rates
     }
 }
 
 /// What is left of a cable, and its transfers without a rate. The order is that of what is left for each.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, Default)]
 struct Share {
     left: u128,
     transfers: u64,
