@@ -26,8 +26,8 @@ pub use churn::{
 };
 pub use class::{ClassError, JobClass, JobClasses, SizeBound};
 pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
-pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan};
-pub use ids::{JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkloadId};
+pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan, Sharing};
+pub use ids::{FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkloadId};
 pub use job::{GridContext, Job, JobError, Origin, Predecessor, Size};
 pub use layout::Layout;
 pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};

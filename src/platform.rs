@@ -1,4 +1,4 @@
-//! The physical grid: machines that come and go, links that are shared, tariffs, and the account of what processors were used for, what
+//! The physical grid: machines that come and go, links that are shared, storages and the replicas in them, tariffs, and the account of what processors were used for, what
 //! they drew and what they cost.
 //!
 //! Pure arithmetic and small state machines over integer time. Which jobs a departing machine interrupts, and what becomes of them, is the
@@ -7,10 +7,15 @@
 mod churn;
 mod day;
 mod network;
+mod progress;
+mod replicas;
+mod storage;
 mod tariff;
 mod usage;
 
 pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn};
 pub use network::{Arrival, Links};
+pub use replicas::{Broken, Coming, Fetch, Place, Replicas};
+pub use storage::{Storage, StorageSpec, TooLarge};
 pub use tariff::{Tariff, WeighedTime, facility};
 pub use usage::{Ended, ProcTime, Usage};

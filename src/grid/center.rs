@@ -55,7 +55,7 @@ fn pools(spec: &GridSpec, at: usize, site: &Site) -> Vec<Pool> {
             busy: part.busy,
             pue_ppm: described.pue_ppm,
             latency: link.latency,
-            bandwidth: link.bandwidth,
+            bandwidth: spec.network.bandwidth(0, at + 1),
         };
         Pool { report: site.pool_report(number, Time::ZERO), ..Pool::unreported(facts) }
     };

@@ -6,9 +6,9 @@ use thiserror::Error;
 
 use crate::model::{
     BrokerSpec, CheckpointInterval, ChurnSpec, FailureAction, GridSpec, InstantOrder, Link, PartitionSpec,
-    Payer, RandomChurn, Replan, SiteSpec, SiteTariff,
+    Payer, RandomChurn, Replan, Sharing, SiteSpec, SiteTariff,
 };
-use crate::units::{Rate, Span, Time};
+use crate::units::{Bandwidth, Rate, Span, Time};
 
 /// The changes of a description that a run cannot continue with.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -202,19 +202,28 @@ impl Found {
     }
 
     fn network(&mut self, old: &GridSpec, new: &GridSpec) {
+        let sites = &old.sites;
         let place = |at: usize| match at {
             0 => "the portal".to_owned(),
-            at => format!("site `{}`", old.sites[at - 1].name),
+            at => format!("site `{}`", sites[at - 1].name),
         };
+        let width =
+            |width: &Option<Bandwidth>| width.map_or_else(|| "any".to_owned(), |width| width.to_string());
         for b in 1..=old.sites.len() {
             for a in 0..b {
                 let (was, is): (Link, Link) = (old.network.link(a, b), new.network.link(a, b));
                 let between = format!("between {} and {}", place(a), place(b));
                 self.may(&format!("latency {between}"), &was.latency, &is.latency, written);
-                self.may(&format!("bandwidth {between}"), &was.bandwidth, &is.bandwidth, |width| {
-                    width.map_or_else(|| "any".to_owned(), |width| width.to_string())
-                });
+                self.may(&format!("bandwidth {between}"), &was.bandwidth, &is.bandwidth, width);
             }
+        }
+        let (old, new) = (&old.network, &new.network);
+        self.may("links", &old.sharing, &new.sharing, |sharing| match sharing {
+            Sharing::Shared => "shared".to_owned(),
+            Sharing::Unshared => "unshared".to_owned(),
+        });
+        for at in 0..old.uplinks.len().max(new.uplinks.len()) {
+            self.may(&format!("uplink of {}", place(at)), &old.uplink(at), &new.uplink(at), width);
         }
     }
 

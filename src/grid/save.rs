@@ -97,7 +97,9 @@ impl Kind {
             Self::Portal | Self::Broker | Self::Dispatcher => 2,
             // 3: machines that are down from the beginning are recorded at the beginning.
             Self::Site => 3,
-            Self::Directory | Self::Network => 1,
+            // 2: how links are shared, and uplinks.
+            Self::Network => 2,
+            Self::Directory => 1,
         }
     }
 

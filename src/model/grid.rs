@@ -32,6 +32,22 @@ pub struct Link {
 pub struct NetworkSpec {
     /// The connection of places `a < b` is at `b (b − 1) / 2 + a`.
     pub links: Vec<Link>,
+    /// How transfers use the bandwidth of a link.
+    pub sharing: Sharing,
+    /// By place, the bandwidth that all transfers out of it have in common; those into it have as much. `None`, and
+    /// places that are not listed, are unlimited.
+    pub uplinks: Vec<Option<Bandwidth>>,
+}
+
+/// How transfers use the bandwidth of a link.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sharing {
+    /// They share it fairly.
+    #[default]
+    Shared,
+    /// Each has all of it, as textbooks assume.
+    Unshared,
 }
 
 /// The broker and its dispatcher.
@@ -86,13 +102,28 @@ pub enum Payer {
 impl NetworkSpec {
     /// The same connection between any two of the portal and `sites` sites.
     pub fn uniform(sites: usize, link: Link) -> Self {
-        Self { links: vec![link; sites * (sites + 1) / 2] }
+        Self { links: vec![link; sites * (sites + 1) / 2], ..Self::default() }
     }
 
     /// The connection of two different places.
     pub fn link(&self, a: usize, b: usize) -> Link {
         let (a, b) = (a.min(b), a.max(b));
         self.links.get(b * b.saturating_sub(1) / 2 + a).copied().unwrap_or_default()
+    }
+
+    /// What all transfers out of a place have in common, and all those into it; `None` for unlimited.
+    pub fn uplink(&self, place: usize) -> Option<Bandwidth> {
+        self.uplinks.get(place).copied().flatten()
+    }
+
+    /// Whether any place has an uplink with a limit.
+    pub fn has_uplinks(&self) -> bool {
+        self.uplinks.iter().any(Option::is_some)
+    }
+
+    /// What a transfer alone gets between two different places; `None` for unlimited.
+    pub fn bandwidth(&self, a: usize, b: usize) -> Option<Bandwidth> {
+        [self.link(a, b).bandwidth, self.uplink(a), self.uplink(b)].into_iter().flatten().min()
     }
 
     /// Sets the connection of two different places.

@@ -56,6 +56,11 @@ id! {
     PartitionId(u32)
 }
 
+id! {
+    /// A file, by its number among the files of all workflows that the portal has admitted.
+    FileId(u64)
+}
+
 /// A pool, to which the broker can assign a job: a partition of a site.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PoolId {

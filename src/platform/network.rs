@@ -1,32 +1,27 @@
 //! Links with fair sharing, as a state machine over integer time.
 //!
 //! Between two places there is one link, for both directions together. With `n` transfers on a link of `B` bits per second,
-//! each progresses at `⌊B / n⌋` bits per second (at least one) at every instant. A transfer leaves the link at
+//! each progresses at `⌊B / n⌋` bits per second (at least one) at every instant; on unshared links, at `B`. If places have uplinks,
+//! [`uplinks`] says at which rate. A transfer leaves the link at
 //! the first microsecond at which all its bits have passed, and it arrives the link's latency later; during the latency it uses no
 //! bandwidth. A link without a bandwidth is unlimited, and transfers within a place take no time.
-//!
-//! # Algorithm
-//!
-//! All transfers on a link progress alike, so one counter per link suffices: `served`, the amount that each transfer has received that
-//! has been there since the counter began. A transfer of `d` that begins at a counter of `s` has passed once the counter
-//! reaches `s + d`. So a link keeps its transfers in the order of that mark; a beginning or an end changes the speed of the
-//! counter, and no transfer. Amounts are in 10⁻⁶ bits, so bits per second times microseconds is exact, and settling at any
-//! instant in between changes nothing.
+
+mod uplinks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::NetworkSpec;
+use self::uplinks::Uplinks;
+use super::progress::{Amount, Progress, amount, share, time_for};
+use crate::model::{Link, NetworkSpec, Sharing};
 use crate::units::{Bytes, Span, Time};
-
-/// An amount in 10⁻⁶ bits.
-type Amount = u128;
 
 /// The transfers between places.
 ///
 /// A pure state machine: [`Links::begin`] starts a transfer, [`Links::next`] is the next arrival if no other transfer begins
-/// before, [`Links::due`] takes out the arrivals. The times of calls in between have no influence.
+/// before, [`Links::due`] takes out the arrivals. The times of calls in between have no influence. With uplinks,
+/// [`Links::next`] may also be an instant at which a transfer leaves its link and others become faster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Links {
     network: NetworkSpec,
@@ -34,12 +29,17 @@ pub struct Links {
     busy: BTreeMap<Pair, Flow>,
     /// The arrival of the first transfer of each busy link.
     firsts: BTreeSet<(Time, Pair)>,
+    /// If places have uplinks, the transfers that have not passed.
+    uplinks: Uplinks,
     /// The transfers that have left their link, by arrival.
     under_way: BTreeSet<(Time, u64)>,
 }
 
 /// Two places, the smaller number first.
 type Pair = (u32, u32);
+
+/// From a place to another.
+type Way = (u32, u32);
 
 /// A transfer that has arrived.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,14 +53,12 @@ pub struct Arrival {
 /// A busy link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Flow {
-    /// Bits per second of all transfers together.
+    /// Bits per second of all transfers together, or of each if they do not share.
     bandwidth: u64,
+    sharing: Sharing,
     latency: Span,
-    /// The amount that each transfer has received since the link was last idle, settled up to `since`.
-    served: Amount,
-    since: Time,
-    /// The transfers, by the value of `served` at which they have passed.
-    transfers: BTreeSet<(Amount, u64)>,
+    /// The transfers, and whether each goes to the first of the two places.
+    transfers: Progress<(u64, bool)>,
 }
 
 impl Links {
@@ -70,6 +68,7 @@ impl Links {
             network: network.clone(),
             busy: BTreeMap::new(),
             firsts: BTreeSet::new(),
+            uplinks: Uplinks::default(),
             under_way: BTreeSet::new(),
         }
     }
@@ -77,33 +76,29 @@ impl Links {
     /// Starts a transfer from one place to another (see [`NetworkSpec`] for their numbers). `id` is the caller's; it must differ from
     /// those of transfers that have not arrived.
     pub fn begin(&mut self, id: u64, from: u32, to: u32, data: Bytes, now: Time) {
-        let pair = (from.min(to), from.max(to));
-        let link = if from == to {
-            // A transfer within a place.
-            crate::model::Link::default()
-        } else {
-            self.network.link(from as usize, to as usize)
-        };
-        let Some(bandwidth) = link.bandwidth.filter(|_| data > Bytes::ZERO) else {
-            self.arrive(now + link.latency, id);
-            return;
-        };
-        if self.busy.contains_key(&pair) {
-            self.settle(pair, now);
-        }
-        let flow = self.busy.entry(pair).or_insert_with(|| Flow::new(bandwidth.bits(), link.latency, now));
-        let before = flow.first();
-        let new = flow.transfers.insert((flow.served.saturating_add(amount(data)), id));
-        debug_assert!(new, "two transfers have the number {id}");
-        let after = flow.first();
-        self.plan(pair, before, after);
+        self.enter(id, (from, to), amount(data), now);
     }
 
     /// The next arrival, if no transfer begins before; `None` if there is none.
     pub fn next(&self) -> Option<Time> {
         let passing = self.firsts.first().map(|(time, _)| *time);
         let passed = self.under_way.first().map(|(time, _)| *time);
-        passing.into_iter().chain(passed).min()
+        passing.into_iter().chain(passed).chain(self.uplinks.next()).min()
+    }
+
+    /// How long a transfer would take that begins now, if those on its way stay and none joins them. [`Links::due`] must have been
+    /// called for this instant.
+    pub fn estimate(&self, from: u32, to: u32, data: Bytes) -> Span {
+        let rate = if from == to || data == Bytes::ZERO {
+            None
+        } else if self.network.has_uplinks() {
+            self.uplinks.rate_of_one_more(&self.network, (from, to))
+        } else {
+            let others = self.busy.get(&pair((from, to))).map_or(0, |flow| flow.transfers.len());
+            let bandwidth = self.network.link(from as usize, to as usize).bandwidth;
+            bandwidth.map(|bandwidth| rate(bandwidth.bits(), self.network.sharing, others + 1))
+        };
+        self.link((from, to)).latency + rate.map_or(Span::ZERO, |rate| time_for(amount(data), rate))
     }
 
     /// Takes out the arrivals up to and including `now`, in order of time; those of one instant in order of
@@ -113,6 +108,7 @@ impl Links {
         while let Some((_, pair)) = self.firsts.first().copied().filter(|(time, _)| *time <= now) {
             self.settle(pair, now);
         }
+        self.settle_uplinks(now);
         let mut arrived = Vec::new();
         while let Some((at, id)) = self.under_way.first().copied().filter(|(time, _)| *time <= now) {
             self.under_way.pop_first();
@@ -126,38 +122,79 @@ impl Links {
         &self.network
     }
 
-    /// Changes the connections from now on. Transfers on a link continue at its new bandwidth, and all pass at once if it is
-    /// unlimited now; transfers that have left their link arrive as before.
+    /// Changes the connections from now on. Transfers on a link continue with what is left of them, and all pass at once if nothing
+    /// limits them now; transfers that have left their link arrive as before.
     pub fn change(&mut self, network: &NetworkSpec, now: Time) {
-        self.network = network.clone();
         for pair in self.busy.keys().copied().collect::<Vec<_>>() {
             self.settle(pair, now);
-            let Some(mut flow) = self.busy.remove(&pair) else { continue };
-            let before = flow.first();
-            let link = self.network.link(pair.0 as usize, pair.1 as usize);
-            flow.latency = link.latency;
-            match link.bandwidth {
-                Some(bandwidth) => {
-                    flow.bandwidth = bandwidth.bits();
-                    self.plan(pair, before, flow.first());
-                    self.busy.insert(pair, flow);
-                }
-                None => {
-                    self.plan(pair, before, None);
-                    flow.transfers.iter().for_each(|(_, id)| self.arrive(now + link.latency, *id));
-                }
-            }
         }
+        self.settle_uplinks(now);
+        let mut left = self.uplinks.drain(now);
+        for ((a, b), mut flow) in std::mem::take(&mut self.busy) {
+            let transfers = flow.transfers.drain(now);
+            left.extend(transfers.map(|((id, back), left)| (id, if back { (b, a) } else { (a, b) }, left)));
+        }
+        self.firsts.clear();
+        self.network = network.clone();
+        left.into_iter().for_each(|(id, way, left)| self.enter(id, way, left, now));
+    }
+
+    /// Breaks off the transfers from and to a place, because it leaves. Returns them in order of their numbers. What has left its link
+    /// arrives.
+    pub fn stop(&mut self, place: u32, now: Time) -> Vec<u64> {
+        let touched = |(a, b): &Way| *a == place || *b == place;
+        let mut stopped = Vec::new();
+        for pair in self.busy.keys().copied().filter(touched).collect::<Vec<_>>() {
+            self.settle(pair, now);
+            let Some(mut flow) = self.busy.remove(&pair) else { continue };
+            self.plan(pair, flow.first(), None);
+            stopped.extend(flow.transfers.drain(now).map(|((id, _), _)| id));
+        }
+        self.settle_uplinks(now);
+        stopped.extend(self.uplinks.stop(&self.network, touched, now));
+        stopped.sort_unstable();
+        stopped
     }
 
     /// The number of transfers that have not arrived.
     pub fn len(&self) -> usize {
-        self.under_way.len() + self.busy.values().map(|flow| flow.transfers.len()).sum::<usize>()
+        let on_links = self.busy.values().map(|flow| flow.transfers.len()).sum::<usize>();
+        self.under_way.len() + self.uplinks.len() + on_links
     }
 
     /// Whether every transfer has arrived.
     pub fn is_empty(&self) -> bool {
-        self.under_way.is_empty() && self.busy.is_empty()
+        self.under_way.is_empty() && self.uplinks.is_empty() && self.busy.is_empty()
+    }
+
+    /// The link of a way; within a place it takes no time.
+    fn link(&self, (from, to): Way) -> Link {
+        if from == to { Link::default() } else { self.network.link(from as usize, to as usize) }
+    }
+
+    /// Puts a transfer on its way.
+    fn enter(&mut self, id: u64, way: Way, amount: Amount, now: Time) {
+        let (from, to) = (way.0 as usize, way.1 as usize);
+        let Link { latency, bandwidth } = self.link(way);
+        if amount == 0 || from == to || self.network.bandwidth(from, to).is_none() {
+            self.arrive(now + latency, id);
+            return;
+        }
+        let Some(bandwidth) = bandwidth.filter(|_| !self.network.has_uplinks()) else {
+            self.settle_uplinks(now);
+            self.uplinks.begin(&self.network, id, way, amount, now);
+            return;
+        };
+        let (pair, sharing) = (pair(way), self.network.sharing);
+        if self.busy.contains_key(&pair) {
+            self.settle(pair, now);
+        }
+        let flow =
+            self.busy.entry(pair).or_insert_with(|| Flow::new(bandwidth.bits(), sharing, latency, now));
+        let before = flow.first();
+        flow.begin((id, way.1 < way.0), amount, now);
+        let after = flow.first();
+        self.plan(pair, before, after);
     }
 
     /// Brings a link up to `now`: transfers that have passed by then leave it, each at its own instant. A link
@@ -172,6 +209,15 @@ impl Links {
         self.plan(pair, before, after);
         if after.is_some() {
             self.busy.insert(pair, flow);
+        }
+    }
+
+    /// Brings the links of places with uplinks up to `now`.
+    fn settle_uplinks(&mut self, now: Time) {
+        while let Some((time, passed)) = self.uplinks.pass(&self.network, now) {
+            for (way, id) in passed {
+                self.arrive(time + self.link(way).latency, id);
+            }
         }
     }
 
@@ -198,44 +244,37 @@ impl Links {
 }
 
 impl Flow {
-    fn new(bandwidth: u64, latency: Span, now: Time) -> Self {
-        Self { bandwidth, latency, served: 0, since: now, transfers: BTreeSet::new() }
-    }
-
-    /// The rate of each transfer: bits per second, or 10⁻⁶ bits per microsecond.
-    fn rate(&self) -> Amount {
-        u128::from(self.bandwidth / (self.transfers.len() as u64).max(1)).max(1)
-    }
-
-    /// The instant at which the first transfer has passed, if no other begins.
-    fn first_passes(&self) -> Option<Time> {
-        let (mark, _) = self.transfers.first()?;
-        let micros = mark.saturating_sub(self.served).div_ceil(self.rate());
-        Some(self.since + Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)))
+    fn new(bandwidth: u64, sharing: Sharing, latency: Span, now: Time) -> Self {
+        Self { bandwidth, sharing, latency, transfers: Progress::new(now) }
     }
 
     /// The arrival of the first transfer, if no other begins.
     fn first(&self) -> Option<Time> {
-        self.first_passes().map(|passed| passed + self.latency)
+        self.transfers.next().map(|passed| passed + self.latency)
+    }
+
+    fn begin(&mut self, transfer: (u64, bool), amount: Amount, now: Time) {
+        let new = self.transfers.begin(transfer, amount, now);
+        debug_assert!(new, "two transfers have the number {}", transfer.0);
+        self.transfers.set_rate(rate(self.bandwidth, self.sharing, self.transfers.len()), now);
     }
 
     /// Advances to the instant at which the next transfer has passed, removes and returns it; or to `now`, and returns `None`, if
     /// none passes until then.
     fn pass(&mut self, now: Time) -> Option<(Time, u64)> {
-        let passes = self.first_passes()?;
-        let to = passes.min(now);
-        // Never move backwards from a time that lies ahead.
-        self.served += self.rate() * u128::from(to.since(self.since).micros());
-        self.since = self.since.max(to);
-        if passes > now {
-            return None;
-        }
-        self.transfers.pop_first().map(|(_, id)| (passes, id))
+        let (time, (id, _)) = self.transfers.pass(now)?;
+        self.transfers.set_rate(rate(self.bandwidth, self.sharing, self.transfers.len()), time);
+        Some((time, id))
     }
 }
 
-fn amount(data: Bytes) -> Amount {
-    u128::from(data.count()) * 8 * 1_000_000
+fn pair((from, to): Way) -> Pair {
+    (from.min(to), from.max(to))
+}
+
+/// The rate of each of `transfers` on a link.
+fn rate(bandwidth: u64, sharing: Sharing, transfers: usize) -> Amount {
+    share(bandwidth, if sharing == Sharing::Shared { transfers } else { 1 })
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::kind::key::keys;
 use super::kind::named::BrokerPolicy;
 use super::kind::words::{All, Any, Best, Done, Engine, Nothing, Or, Unlimited, Virtual};
 use crate::metrics::Definitions;
-use crate::model::{Distribution, FailureAction, JobClasses, Named, Payer, Replan};
+use crate::model::{Distribution, FailureAction, JobClasses, Named, Payer, Replan, Sharing};
 use crate::store::EngineKind;
 use crate::units::{Bandwidth, Power, Price, Span};
 
@@ -133,8 +133,25 @@ keys! {
             => "0 s; none if there are links";
         /// Shared by the transfers between two places.
         bandwidth: Or<Unlimited, Bandwidth> = Or::Word(Unlimited);
+        /// Whether transfers share the bandwidth of a link fairly, or each has all of it, as textbooks assume.
+        links: Sharing = Sharing::Shared;
+        /// What all transfers out of a site share, wherever they go; those into it share as much. The portal has no such limit unless
+        /// `place` gives it one.
+        uplink: Or<Unlimited, Bandwidth> = Or::Word(Unlimited);
         /// A pair of places with other values.
         link: Option<Vec<LinkKeys>> = None => "none";
+        /// A place with another uplink.
+        place: Option<Vec<PlaceKeys>> = None => "none";
+    }
+}
+
+keys! {
+    /// A site, or the portal, in the network.
+    PlaceKeys, "a table of a place" {
+        /// Name of a site, or `"portal"`.
+        name: String;
+        /// What all transfers out of it share; those into it share as much.
+        uplink: Or<Unlimited, Bandwidth>;
     }
 }
 

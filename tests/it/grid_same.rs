@@ -1,7 +1,7 @@
 //! Every engine, at any pace, gives the same records in the same order, and the same end.
 
 use gridemu::grid::WindowOptions;
-use gridemu::units::Span;
+use gridemu::units::{Bandwidth, Span};
 use proptest::prelude::*;
 
 use crate::grids::{GridCase, GridRan, grids, random_ends};
@@ -37,6 +37,15 @@ fn all_actors(case: &GridCase) {
     same("paced actors", &case.actors(2, Some(1e9)), &expected);
 }
 
+/// The same grid with uplinks, narrow enough to matter.
+fn with_uplinks(mut case: GridCase, bits: &[u64]) -> GridCase {
+    // None, so narrow that a link of the case is not, wide.
+    let choices = [None, Some(2_000_000), Some(1_000_000_000)];
+    let bandwidth = |bits: &u64| choices[*bits as usize % 3].map(Bandwidth::from_bits);
+    case.spec.network.uplinks = bits.iter().map(bandwidth).collect();
+    case
+}
+
 /// The same grid without a broker: nobody waits for anybody.
 fn alone(mut case: GridCase) -> GridCase {
     case.spec.broker = None;
@@ -51,6 +60,16 @@ proptest! {
     fn windows_change_no_record(case in grids(), ends in any::<u64>(), lag in 0_u64..100_000_000) {
         all_windows(&case, ends, lag);
         all_windows(&alone(case), ends, lag);
+    }
+
+    #[test]
+    fn windows_change_no_record_with_uplinks(
+        case in grids(),
+        bits in proptest::collection::vec(0_u64..3, 4),
+        ends in any::<u64>(),
+        lag in 0_u64..100_000_000,
+    ) {
+        all_windows(&with_uplinks(case, &bits), ends, lag);
     }
 }
 

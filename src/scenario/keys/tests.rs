@@ -23,7 +23,7 @@ const TABLES: [(&str, &[Part]); 10] = [
     ("site", &[("", SiteKeys::KEYS)]),
     ("machines", &[("", MachineKeys::KEYS)]),
     ("reservation", &[("", ReservationKeys::KEYS)]),
-    ("network", &[("", NetworkKeys::KEYS), ("link.", LinkKeys::KEYS)]),
+    ("network", &[("", NetworkKeys::KEYS), ("link.", LinkKeys::KEYS), ("place.", PlaceKeys::KEYS)]),
     ("broker", &[("", BrokerKeys::KEYS)]),
     ("workload", &[("", WorkloadKeys::KEYS)]),
     ("churn", &[("", ChurnKeys::KEYS)]),

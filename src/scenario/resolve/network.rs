@@ -21,7 +21,7 @@ impl Checker<'_> {
         has_broker: bool,
     ) -> NetworkSpec {
         let path = Path::default().key("network");
-        self.bandwidth(&path, keys.bandwidth);
+        self.bandwidth(&path, "bandwidth", keys.bandwidth);
         let everywhere = keys.latency.map(|latency| link(latency, keys.bandwidth));
         let mut links: BTreeMap<(usize, usize), Link> = BTreeMap::new();
         for (at, written) in keys.link.iter().flatten().enumerate() {
@@ -33,6 +33,7 @@ impl Checker<'_> {
             }
         }
         let mut network = NetworkSpec::uniform(sites.len(), everywhere.unwrap_or_default());
+        (network.sharing, network.uplinks) = (keys.links, self.uplinks(&path, keys, sites));
         for ((a, b), link) in &links {
             network.set(*a, *b, *link);
         }
@@ -70,34 +71,55 @@ impl Checker<'_> {
         let [a, b] = keys.between.as_slice() else {
             return self.refuse(&between, "a link is between two places, such as `[\"portal\", \"delft\"]`");
         };
-        let mut place = |name: &String| {
-            if name == PORTAL {
-                return Some(0);
-            }
-            let found = sites.iter().position(|site| site.name == *name).map(|at| at + 1);
-            if found.is_none() {
-                let names = || sites.iter().map(|site| site.name.as_str()).chain([PORTAL]);
-                let message =
-                    format!("there is no place `{name}`{}; {}", near(name, names()), there(names()));
-                self.wrong(&between, message);
-            }
-            found
-        };
-        let (a, b) = (place(a)?, place(b)?);
+        let (a, b) = (self.place(&between, a, sites)?, self.place(&between, b, sites)?);
         if a == b {
             return self.refuse(&between, format!("a link cannot connect `{}` with itself", keys.between[0]));
         }
         let Some(latency) = keys.latency else {
             return self.refuse(path, "neither the link nor the network has a `latency`");
         };
-        self.bandwidth(path, keys.bandwidth);
+        self.bandwidth(path, "bandwidth", keys.bandwidth);
         Some(((a.min(b), a.max(b)), link(latency, keys.bandwidth)))
     }
 
-    fn bandwidth(&mut self, path: &Path, bandwidth: Or<Unlimited, Bandwidth>) {
+    /// The number of the place of this name.
+    fn place(&mut self, path: &Path, name: &str, sites: &[SiteSpec]) -> Option<usize> {
+        if name == PORTAL {
+            return Some(0);
+        }
+        let found = sites.iter().position(|site| site.name == *name).map(|at| at + 1);
+        if found.is_none() {
+            let names = || sites.iter().map(|site| site.name.as_str()).chain([PORTAL]);
+            self.wrong(
+                path,
+                format!("there is no place `{name}`{}; {}", near(name, names()), there(names())),
+            );
+        }
+        found
+    }
+
+    /// The uplink of each place; none at all if nobody has a limit.
+    fn uplinks(&mut self, path: &Path, keys: &NetworkKeys, sites: &[SiteSpec]) -> Vec<Option<Bandwidth>> {
+        self.bandwidth(path, "uplink", keys.uplink);
+        let mut own = BTreeMap::new();
+        for (at, written) in keys.place.iter().flatten().enumerate() {
+            let path = path.key("place").item(at);
+            self.bandwidth(&path, "uplink", written.uplink);
+            let Some(place) = self.place(&path.key("name"), &written.name, sites) else { continue };
+            if own.insert(place, written.uplink.value()).is_some() {
+                self.wrong(&path.key("name"), format!("`{}` already has a table", written.name));
+            }
+        }
+        let common = |place: usize| keys.uplink.value().filter(|_| place > 0);
+        let all = (0..=sites.len()).map(|place| own.get(&place).copied().unwrap_or_else(|| common(place)));
+        let all: Vec<_> = all.collect();
+        if all.iter().all(Option::is_none) { Vec::new() } else { all }
+    }
+
+    fn bandwidth(&mut self, path: &Path, key: &str, bandwidth: Or<Unlimited, Bandwidth>) {
         if bandwidth.value().is_some_and(|bandwidth| bandwidth.bits() == 0) {
             let message = "a bandwidth must be above 0, or `unlimited`";
-            self.wrong(&path.key("bandwidth"), message);
+            self.wrong(&path.key(key), message);
         }
     }
 }

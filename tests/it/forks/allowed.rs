@@ -2,9 +2,9 @@
 
 use gridemu::grid::{GridError, changes};
 use gridemu::model::{
-    ChurnAct, GridSpec, Link, Machines, PartitionId, PlannedChurn, ProcSet, Reservation, SiteSpec,
+    ChurnAct, GridSpec, Link, Machines, PartitionId, PlannedChurn, ProcSet, Reservation, Sharing, SiteSpec,
 };
-use gridemu::units::{Price, Rate, Span, Time};
+use gridemu::units::{Bandwidth, Price, Rate, Span, Time};
 
 use crate::grid::{build, plain};
 use crate::support::{job, through_bytes};
@@ -22,7 +22,7 @@ type Edit = fn(&mut GridSpec);
 
 #[test]
 fn what_changes_is_told() {
-    let cases: [(Edit, &str); 12] = [
+    let cases: [(Edit, &str); 14] = [
         (|spec| spec.seed = 7, "seed of later draws: 7 instead of 1"),
         (
             |spec| spec.sites[1].policy = "easy".parse().unwrap(),
@@ -51,6 +51,11 @@ fn what_changes_is_told() {
         (
             |spec| spec.network.set(0, 2, Link { latency: Span::from_secs(3), bandwidth: None }),
             "latency between the portal and site `site-1`: 3 s instead of 1 s",
+        ),
+        (|spec| spec.network.sharing = Sharing::Unshared, "links: unshared instead of shared"),
+        (
+            |spec| spec.network.uplinks = vec![None, Some(Bandwidth::from_bits(8_000_000))],
+            "uplink of site `site-0`: 8 Mbit/s instead of any",
         ),
         (
             |spec| spec.broker.as_mut().unwrap().policy = "round-robin".parse().unwrap(),

@@ -1,7 +1,9 @@
 //! Forks worked by hand: the arithmetic stands in the comments.
 
 use gridemu::grid::{Grid, Merge, RunSegment, WindowOptions};
-use gridemu::model::{ChurnAct, FailureAction, Machines, PartitionId, PlannedChurn, ProcSet, RandomChurn};
+use gridemu::model::{
+    ChurnAct, FailureAction, Machines, PartitionId, PlannedChurn, ProcSet, RandomChurn, Sharing,
+};
 use gridemu::model::{
     Distribution, EventKind, EventRecord, GridContext, GridSpec, Job, Link, Record, SegmentRecord,
 };
@@ -174,6 +176,39 @@ fn data_on_its_way_takes_the_new_link() {
         let (records, _) = run(&old, &new, 4, vec![carried.clone()]);
         let staged = segments(&records)[0];
         assert_eq!((staged.from, staged.to.micros()), (at(0), arrives), "{new_link:?}");
+    }
+}
+
+/// Two transfers of 1 MB at 1 Mb/s together have 0.5 Mb/s each; after 4 s 6 Mb of each are left. Alone on an unshared link that takes
+/// 6 s; with uplinks of 0.75 Mb/s 16 s, at the portal or, where both go, at the site. All arrive a second later.
+#[test]
+fn data_on_its_way_is_shared_as_the_new_network_says() {
+    let jobs: Vec<Job> = [1, 2]
+        .map(|id| {
+            let mut carried = job(id, 0, 1, 10);
+            let input = Bytes::new(1_000_000);
+            carried.grid = Some(Box::new(GridContext { input, ..GridContext::default() }));
+            carried
+        })
+        .into();
+    let mbits = |thousands: u64| Some(Bandwidth::from_bits(thousands * 1_000));
+    let mut old = plain(&[2], "mct", 1, 10);
+    old.network.set(0, 1, Link { latency: Span::from_secs(1), bandwidth: mbits(1_000) });
+    let narrow = [vec![mbits(750)], vec![None, mbits(750)]];
+    let mut unshared = old.clone();
+    unshared.network.sharing = Sharing::Unshared;
+    let mut cases = vec![(old.clone(), old.clone(), 17), (old.clone(), unshared, 11)];
+    for uplinks in narrow {
+        let mut new = old.clone();
+        new.network.uplinks = uplinks;
+        cases.push((old.clone(), new.clone(), 21));
+        // The other way round: 0.375 Mb/s each for 4 s leave 6.5 Mb, which take 13 s.
+        cases.push((new, old.clone(), 18));
+    }
+    for (old, new, arrives) in cases {
+        let (records, _) = run(&old, &new, 4, jobs.clone());
+        let staged: Vec<u64> = segments(&records).iter().take(2).map(|segment| segment.to.micros()).collect();
+        assert_eq!(staged, [arrives * 1_000_000; 2], "{:?} to {:?}", old.network, new.network);
     }
 }
 

@@ -4,7 +4,7 @@ use gridemu::experiment::{Progress, Run};
 use gridemu::grid::Policies;
 use gridemu::metrics::Window;
 use gridemu::model::{
-    ChurnAct, Elastic, FailureAction, JobAct, JobId, Link, PartitionId, PlannedJobAct, ProcSet,
+    ChurnAct, Elastic, FailureAction, JobAct, JobId, Link, PartitionId, PlannedJobAct, ProcSet, Sharing,
 };
 use gridemu::scenario::{Scenario, Workload};
 use gridemu::units::{Bandwidth, Bytes, Power, Rate, Span, Time};
@@ -52,6 +52,26 @@ fn links_stand_for_their_pair_and_sites_meet_at_the_portal() {
     let everywhere = fine(&format!("{sites}[network]\nlatency = '5 ms'\n{star}"), &[]);
     assert_eq!(everywhere.resolved.grid.network.link(0, 3), link(40, Some(100_000_000)));
     assert_eq!(everywhere.resolved.grid.network.link(2, 3), link(5, None), "not through the portal");
+}
+
+#[test]
+fn uplinks_are_those_of_the_network_or_of_the_place() {
+    let sites = [site("a", ""), site("b", "")].concat();
+    let network = |text: &str| fine(&format!("{sites}[network]\n{text}"), &[]).resolved.grid.network;
+    let gbits = |count: u64| Some(Bandwidth::from_bits(count * 1_000_000_000));
+    assert_eq!(network("").uplinks, [], "no limit, as ever");
+    assert_eq!(
+        (network("").sharing, network("links = 'unshared'").sharing),
+        (Sharing::Shared, Sharing::Unshared)
+    );
+    assert_eq!(network("uplink = '2 Gbit/s'").uplinks, [None, gbits(2), gbits(2)], "not that of the portal");
+    let own = "uplink = '2 Gbit/s'\nbandwidth = '5 Gbit/s'\nplace = [{ name = 'portal', uplink = '3 Gbit/s' }, { name = 'a', uplink = 'unlimited' }]\n";
+    let network = network(own);
+    assert_eq!(network.uplinks, [gbits(3), None, gbits(2)]);
+    assert_eq!(
+        [(0, 1), (1, 2), (2, 0)].map(|(a, b)| network.bandwidth(a, b)),
+        [gbits(3), gbits(2), gbits(2)]
+    );
 }
 
 #[test]

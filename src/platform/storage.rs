@@ -1,0 +1,193 @@
+//! The storage of a site: its bandwidth, and the space that files take.
+//!
+//! Readers and writers share the bandwidth: with `n` of them, each progresses at `⌊B / n⌋` bits per second (at least one) at
+//! every instant. Space is reserved before a file is written. If it does not fit, the reservation waits, behind those that wait already, until
+//! files have gone: a small file never overtakes a large one, which would otherwise wait for ever.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::progress::{Progress, amount, share};
+use crate::model::FileId;
+use crate::units::{Bandwidth, Bytes, Span, Time};
+
+/// The description of a storage.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageSpec {
+    /// What readers and writers share; `None` for unlimited.
+    pub bandwidth: Option<Bandwidth>,
+    /// The space for files; `None` for as much as is needed.
+    pub capacity: Option<Bytes>,
+}
+
+/// A storage: the files in it, and who reads and writes.
+///
+/// A pure state machine: [`Storage::reserve`] and [`Storage::remove`] for space, [`Storage::begin`] for a reading or writing,
+/// [`Storage::next`] for the next end if nothing else begins, [`Storage::due`] for the ends. The times of calls in between have no influence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Storage {
+    spec: StorageSpec,
+    /// The files that have their space, written or not.
+    files: BTreeMap<FileId, Bytes>,
+    /// Reservations that wait for space, in order.
+    waiting: VecDeque<(FileId, Bytes)>,
+    used: Bytes,
+    peak: Bytes,
+    /// Readings and writings that share the bandwidth.
+    busy: Progress<u64>,
+    /// Those that have ended, by their end.
+    ended: BTreeSet<(Time, u64)>,
+}
+
+/// A file that the storage can never take.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+#[error("a file of {size} does not fit into a storage of {capacity}")]
+pub struct TooLarge {
+    /// The file's size.
+    pub size: Bytes,
+    /// The capacity of the storage.
+    pub capacity: Bytes,
+}
+
+impl Storage {
+    /// An empty storage.
+    pub fn new(spec: StorageSpec) -> Self {
+        Self {
+            spec,
+            files: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            used: Bytes::ZERO,
+            peak: Bytes::ZERO,
+            busy: Progress::new(Time::ZERO),
+            ended: BTreeSet::new(),
+        }
+    }
+
+    /// Reserves the space of a file that is not here. True if it has it at once; otherwise it waits, and [`Storage::remove`] will
+    /// name it.
+    ///
+    /// # Errors
+    /// [`TooLarge`] if even an empty storage has no space for it.
+    pub fn reserve(&mut self, file: FileId, size: Bytes) -> Result<bool, TooLarge> {
+        debug_assert!(!self.files.contains_key(&file), "file {file} is here already");
+        if let Some(capacity) = self.spec.capacity.filter(|capacity| size > *capacity) {
+            return Err(TooLarge { size, capacity });
+        }
+        self.waiting.push_back((file, size));
+        Ok(self.grant().contains(&file))
+    }
+
+    /// Removes a file, or gives up its reservation. Returns the reservations that have their space now, in order.
+    pub fn remove(&mut self, file: FileId) -> Vec<FileId> {
+        match self.files.remove(&file) {
+            Some(size) => self.used = Bytes::new(self.used.count() - size.count()),
+            None => self.waiting.retain(|(other, _)| *other != file),
+        }
+        self.grant()
+    }
+
+    /// Whether a file has its space.
+    pub fn has(&self, file: FileId) -> bool {
+        self.files.contains_key(&file)
+    }
+
+    /// The space that files take, with what is reserved for those that are not written yet.
+    pub fn used(&self) -> Bytes {
+        self.used
+    }
+
+    /// The most that was ever used at once.
+    pub fn peak(&self) -> Bytes {
+        self.peak
+    }
+
+    /// The number of reservations that wait for space.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Begins a reading or a writing. `id` is the caller's; it must differ from those that have not ended.
+    pub fn begin(&mut self, id: u64, data: Bytes, now: Time) {
+        self.settle(now);
+        if self.spec.bandwidth.is_none() || data == Bytes::ZERO {
+            self.ended.insert((now, id));
+            return;
+        }
+        let new = self.busy.begin(id, amount(data), now);
+        debug_assert!(new, "two readings or writings have the number {id}");
+        self.share(now);
+    }
+
+    /// The next end of a reading or a writing, if no other begins before; `None` if there is none.
+    pub fn next(&self) -> Option<Time> {
+        let ended = self.ended.first().map(|(time, _)| *time);
+        ended.into_iter().chain(self.busy.next()).min().filter(|time| *time < Time::NEVER)
+    }
+
+    /// Takes out the readings and writings that have ended up to and including `now`, in order of time; those of one instant in
+    /// order of their numbers.
+    pub fn due(&mut self, now: Time) -> Vec<(Time, u64)> {
+        self.settle(now);
+        let later = self.ended.split_off(&(now + Span::TICK, 0));
+        std::mem::replace(&mut self.ended, later).into_iter().collect()
+    }
+
+    /// Breaks off all readings and writings, since the site leaves. Returns those that had not ended. Files stay.
+    pub fn stop(&mut self, now: Time) -> Vec<u64> {
+        self.settle(now);
+        let mut stopped: Vec<u64> = self.busy.drain(now).map(|(id, _)| id).collect();
+        stopped.sort_unstable();
+        stopped
+    }
+
+    /// Changes the description from now on. What is read and written continues with what is left of it. Files stay, even if they are
+    /// more than the capacity now. Returns the reservations that have their space now, and those that can never have it.
+    pub fn change(&mut self, spec: StorageSpec, now: Time) -> (Vec<FileId>, Vec<FileId>) {
+        self.settle(now);
+        self.spec = spec;
+        if spec.bandwidth.is_none() {
+            self.ended.extend(self.busy.drain(now).map(|(id, _)| (now, id)));
+        }
+        self.share(now);
+        let fits = |(_, size): &(FileId, Bytes)| spec.capacity.is_none_or(|capacity| *size <= capacity);
+        let (waiting, never): (VecDeque<_>, VecDeque<_>) =
+            std::mem::take(&mut self.waiting).into_iter().partition(fits);
+        self.waiting = waiting;
+        (self.grant(), never.into_iter().map(|(file, _)| file).collect())
+    }
+
+    /// Gives space to the reservations that wait, in order, as far as it goes.
+    fn grant(&mut self) -> Vec<FileId> {
+        let mut granted = Vec::new();
+        while let Some((file, size)) = self.waiting.front().copied() {
+            let used = Bytes::new(self.used.count().saturating_add(size.count()));
+            if self.spec.capacity.is_some_and(|capacity| used > capacity) {
+                break;
+            }
+            self.waiting.pop_front();
+            self.files.insert(file, size);
+            self.used = used;
+            self.peak = self.peak.max(used);
+            granted.push(file);
+        }
+        granted
+    }
+
+    fn settle(&mut self, now: Time) {
+        while let Some((time, id)) = self.busy.pass(now) {
+            self.ended.insert((time, id));
+            self.share(time);
+        }
+    }
+
+    fn share(&mut self, now: Time) {
+        if let Some(bandwidth) = self.spec.bandwidth {
+            self.busy.set_rate(share(bandwidth.bits(), self.busy.len()), now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
