@@ -39,4 +39,4 @@ pub use study::{measure_list, measure_overview, study_list, study_table};
 pub use study_figures::{comparison_figures, study_figures};
 pub use tables::json;
 pub use validation::{validation_complaint, validation_json, validation_table};
-pub use workflow::{workflow_table, workflows_table};
+pub use workflow::{grouping_table, workflow_table, workflows_table};

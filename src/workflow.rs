@@ -24,6 +24,7 @@ mod draft;
 mod error;
 mod facts;
 mod graph;
+pub mod grouping;
 mod scale;
 pub mod shapes;
 #[cfg(test)]

@@ -8,11 +8,12 @@ use serde::Serialize;
 use super::replay::ShapingArgs;
 use super::{progress, say, say_json, talk};
 use crate::experiment::{Progress, RunError, is_workflow, open_workflows};
-use crate::model::JobClasses;
+use crate::model::{JobClasses, Named};
 use crate::report;
 use crate::scenario::{Shaping, Workload};
-use crate::units::Bandwidth;
-use crate::workflow::WorkflowContents;
+use crate::units::{Bandwidth, Time};
+use crate::workflow::grouping::{Group, Grouping, GroupingContents, GroupingRegistry};
+use crate::workflow::{Workflow, WorkflowContents};
 use crate::workload::{Census, Contents};
 
 #[derive(Debug, ClapArgs)]
@@ -34,6 +35,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "RATE", default_value = "1 Gbit/s")]
     bandwidth: Bandwidth,
 
+    /// Also say what grouping a workflow's tasks would give: none, horizontal[size=N], vertical or paul[fine=SPAN]
+    #[arg(long, value_name = "GROUPING")]
+    group: Option<Named>,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -44,6 +49,10 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         && is_workflow(path)
     {
         return workflows(args, path);
+    }
+    if args.group.is_some() {
+        let problem = "`--group` groups the tasks of workflows, and this is a log of jobs";
+        return Err(RunError::request(problem).with_hint("leave it out"));
     }
     let progress = Progress::default();
     let (contents, name, notes) = progress::shown("reading", &progress, || count(args, &progress))?;
@@ -67,12 +76,27 @@ fn count(args: &Args, progress: &Progress) -> Result<(Contents, String, Vec<Stri
     Ok((contents, opened.name, opened.source.notes()))
 }
 
-/// A workflow of a file of several.
+/// A workflow, and what grouping makes of it.
 #[derive(Serialize)]
-struct Submitted<'a> {
-    submit_s: f64,
+struct Inspected {
+    /// When it is submitted, if it is one of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    submit_s: Option<f64>,
     #[serde(flatten)]
-    contents: &'a WorkflowContents,
+    contents: WorkflowContents,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grouping: Option<GroupingContents>,
+}
+
+/// What comes of `workflow` if `by`, as it was written, groups it.
+fn grouped(
+    workflow: &Workflow,
+    by: &(Named, Box<dyn Group>),
+    bandwidth: Bandwidth,
+) -> Result<GroupingContents, RunError> {
+    let (written, by) = by;
+    let grouping = Grouping::of(workflow, &**by).map_err(RunError::request)?;
+    Ok(GroupingContents::of(written.to_string(), workflow, &grouping, bandwidth))
 }
 
 fn workflows(args: &Args, path: &Path) -> Result<(), RunError> {
@@ -88,20 +112,41 @@ fn workflows(args: &Args, path: &Path) -> Result<(), RunError> {
             RunError::request("at a `--bandwidth` of 0 no data arrives").with_hint("give one above 0")
         );
     }
+    let registry = GroupingRegistry::standard();
+    let build = |written: &Named| registry.build(written).map(|by| (written.clone(), by));
+    let by = args.group.as_ref().map(build).transpose().map_err(RunError::request)?;
     let opened = open_workflows(path, seed)?;
     opened.notes.iter().for_each(|note| talk(&format!("note: {note}")));
-    let all: Vec<(f64, WorkflowContents)> = opened
-        .workflows
-        .iter()
-        .map(|(submit, workflow)| (submit.as_secs_f64(), WorkflowContents::of(workflow, args.bandwidth)))
-        .collect();
+    let several = opened.workflows.len() > 1;
+    let inspect = |(submit, workflow): &(Time, Workflow)| {
+        Ok(Inspected {
+            submit_s: several.then(|| submit.as_secs_f64()),
+            contents: WorkflowContents::of(workflow, args.bandwidth),
+            grouping: by.as_ref().map(|by| grouped(workflow, by, args.bandwidth)).transpose()?,
+        })
+    };
+    let all = opened.workflows.iter().map(inspect).collect::<Result<Vec<_>, RunError>>()?;
     match &all[..] {
-        [(_, contents)] if args.json => say_json(contents),
-        [(_, contents)] => say(&report::workflow_table(&opened.name, contents)),
-        all if args.json => {
-            let rows = all.iter().map(|(submit_s, contents)| Submitted { submit_s: *submit_s, contents });
-            say_json(&rows.collect::<Vec<_>>())
+        [one] if args.json => say_json(one),
+        all if args.json => say_json(&all),
+        [Inspected { contents, grouping, .. }] => {
+            let text = report::workflow_table(&opened.name, contents);
+            say(&match grouping {
+                Some(grouping) => format!("{text}\n\n{}", report::grouping_table(contents, grouping)),
+                None => text,
+            })
         }
-        all => say(&report::workflows_table(&opened.name, all)),
+        all => {
+            let table = |name: &str, of: &dyn Fn(&Inspected) -> Option<WorkflowContents>| {
+                let rows = all.iter().filter_map(|one| Some((one.submit_s.unwrap_or(0.0), of(one)?)));
+                report::workflows_table(name, &rows.collect::<Vec<_>>())
+            };
+            let mut text = table(&opened.name, &|one| Some(one.contents.clone()));
+            if let Some((written, _)) = &by {
+                let after = &|one: &Inspected| one.grouping.as_ref().map(|grouping| grouping.grouped.clone());
+                text += &format!("\n\n{}", table(&format!("grouped by {written}"), after));
+            }
+            say(&text)
+        }
     }
 }
