@@ -69,7 +69,11 @@ impl Draft {
     }
 }
 
-fn wrong<T>(part: Part, problem: impl Into<String>, hint: &'static str) -> Result<T, WorkflowError> {
+pub(super) fn wrong<T>(
+    part: Part,
+    problem: impl Into<String>,
+    hint: &'static str,
+) -> Result<T, WorkflowError> {
     Err(WorkflowError { part, problem: problem.into(), hint })
 }
 
@@ -90,6 +94,16 @@ fn bytes(part: Part, of: &str, count: f64) -> Result<Bytes, WorkflowError> {
     checked(part, of, count, MAX_BYTES, " bytes").map(|count| Bytes::new(libm::round(count) as u64))
 }
 
+/// The processors of the task at a place, rounded up.
+pub(super) fn checked_procs(task: &str, at: usize, written: f64) -> Result<u32, WorkflowError> {
+    let procs = libm::ceil(written);
+    if !(1.0..=f64::from(MAX_PROCESSORS)).contains(&procs) {
+        let problem = format!("the task `{task}` has {written} processors, not from 1 to {MAX_PROCESSORS}");
+        return wrong(Part::Procs(at), problem, "");
+    }
+    Ok(procs as u32)
+}
+
 fn task_of(
     task: &TaskDraft,
     at: usize,
@@ -97,12 +111,7 @@ fn task_of(
     outputs: Vec<FileId>,
 ) -> Result<Task, WorkflowError> {
     let name = &task.name;
-    let procs = libm::ceil(task.procs);
-    if !(1.0..=f64::from(MAX_PROCESSORS)).contains(&procs) {
-        let problem =
-            format!("the task `{name}` has {} processors, not from 1 to {MAX_PROCESSORS}", task.procs);
-        return wrong(Part::Procs(at), problem, "");
-    }
+    let procs = checked_procs(name, at, task.procs)?;
     let mut by_class = std::collections::BTreeMap::new();
     for (class, secs) in &task.by_class {
         let of = format!("the run time of the task `{name}` on `{class}`");
@@ -116,7 +125,7 @@ fn task_of(
         kind: task.kind.clone(),
         runtime: span(Part::Runtime(at), &format!("the run time of the task `{name}`"), task.runtime)?,
         by_class,
-        procs: procs as u32,
+        procs,
         memory: memory.transpose()?,
         inputs,
         outputs,
