@@ -5,11 +5,12 @@ use std::path::Path;
 use clap::Args as ClapArgs;
 use serde::Serialize;
 
+use super::figures::FigureArgs;
 use super::replay::ShapingArgs;
 use super::{progress, say, say_json, talk};
 use crate::experiment::{Progress, RunError, is_workflow, open_workflows};
 use crate::model::{JobClasses, Named};
-use crate::report;
+use crate::report::{self, charts::Chart};
 use crate::scenario::{Shaping, Workload};
 use crate::units::{Bandwidth, Time};
 use crate::workflow::grouping::{Group, Grouping, GroupingContents, GroupingRegistry};
@@ -39,19 +40,27 @@ pub(super) struct Args {
     #[arg(long, value_name = "GROUPING")]
     group: Option<Named>,
 
+    #[command(flatten)]
+    figures: FigureArgs,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
+/// The most workflows of a file that are drawn.
+const DRAWN: usize = 100;
+
 pub(super) fn run(args: &Args) -> Result<(), RunError> {
+    args.figures.check()?;
     if let Workload::File(path) = &args.workload
         && is_workflow(path)
     {
         return workflows(args, path);
     }
-    if args.group.is_some() {
-        let problem = "`--group` groups the tasks of workflows, and this is a log of jobs";
+    let of_workflows = [("--group", args.group.is_some()), ("--svg`, `--png` or `--pdf", args.figures.any())];
+    if let Some((key, _)) = of_workflows.iter().find(|(_, given)| *given) {
+        let problem = format!("`{key}` is for workflows, and this is a log of jobs");
         return Err(RunError::request(problem).with_hint("leave it out"));
     }
     let progress = Progress::default();
@@ -117,6 +126,7 @@ fn workflows(args: &Args, path: &Path) -> Result<(), RunError> {
     let by = args.group.as_ref().map(build).transpose().map_err(RunError::request)?;
     let opened = open_workflows(path, seed)?;
     opened.notes.iter().for_each(|note| talk(&format!("note: {note}")));
+    draw(&args.figures, &opened.workflows)?;
     let several = opened.workflows.len() > 1;
     let inspect = |(submit, workflow): &(Time, Workflow)| {
         Ok(Inspected {
@@ -149,4 +159,30 @@ fn workflows(args: &Args, path: &Path) -> Result<(), RunError> {
             say(&text)
         }
     }
+}
+
+/// Draws each workflow, if figures are asked for.
+fn draw(figures: &FigureArgs, workflows: &[(Time, Workflow)]) -> Result<(), RunError> {
+    if !figures.any() {
+        return Ok(());
+    }
+    if workflows.len() > DRAWN {
+        let problem = format!("the file has {} workflows, and at most {DRAWN} are drawn", workflows.len());
+        return Err(RunError::request(problem).with_hint("take some of them into a file of their own"));
+    }
+    let mut charts = Vec::with_capacity(workflows.len());
+    for (number, (_, workflow)) in (1..).zip(workflows) {
+        let name = if workflows.len() > 1 { format!("workflow-{number}") } else { "workflow".to_owned() };
+        let Some(chart) = report::workflow_figure(workflow) else {
+            let problem =
+                format!("`{}` has too many tasks and too many types of task to draw it", workflow.name());
+            return Err(
+                RunError::request(problem).with_hint("draw a workflow of at most 300 tasks or 300 types")
+            );
+        };
+        charts.push((name, chart));
+    }
+    figures.write(|folder, how| {
+        how.write(folder, charts.iter().map(|(name, chart)| (&**name, chart as &dyn Chart)))
+    })
 }

@@ -106,7 +106,25 @@ fn a_grouping_is_shown_before_and_after() {
     );
     gridemu(&["inspect", "montage", "--group", "poul"]).ends(2, &["no grouping `poul`", "paul"]);
     gridemu(&["inspect", "montage", "--group", "paul[fine=x]"]).ends(2, &["`fine=x`", "a span such as"]);
-    gridemu(&["inspect", "poisson[jobs=3]", "--group", "paul"]).ends(2, &["`--group` groups", "hint: "]);
+    gridemu(&["inspect", "poisson[jobs=3]", "--group", "paul"])
+        .ends(2, &["`--group` is for workflows", "hint: "]);
+}
+
+#[test]
+fn a_workflow_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let figures = argument(&folder.path().join("figures"));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join("figures").join(name)).unwrap();
+    gridemu(&["inspect", "montage[tasks=58,seed=3]", "--svg", &figures]).well();
+    let svg = read("workflow.svg");
+    assert_eq!(svg.matches("<title>").count(), 58, "{svg}");
+    assert!(svg.contains("critical path, 21 s") && svg.contains(">mBackground</text>"), "{svg}");
+    assert!(read("workflow.csv").contains("mProject_00000021,mDiffFit_00000025,,,1,yes\n"));
+    let gwf = file(folder.path(), "w.gwf", GWF);
+    gridemu(&["inspect", &gwf, "--svg", &figures, "--theme", "dark", "--width", "single"]).well();
+    assert!(read("workflow-1.svg").contains("mm\"") && read("workflow-2.svg").contains("#15181c"));
+    gridemu(&["inspect", "poisson[jobs=3]", "--svg", &figures]).ends(2, &["`--svg`", "is for workflows"]);
+    gridemu(&["inspect", "montage", "--width", "single"]).ends(2, &["`--width single`", "--svg DIR"]);
 }
 
 #[test]
