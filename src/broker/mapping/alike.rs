@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::holes::{earliest, take};
 use super::{Costs, Holes, Placement};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// An end in a pool; [`Time::NEVER`] if there is none. Compares by the end, then by the pool.
 pub(super) type Ending = (Time, u32);
@@ -26,6 +26,12 @@ pub(super) struct Alike<'a, C, H> {
     ends: Vec<Time>,
     /// How often the pool had been taken then.
     seen: Vec<u32>,
+    /// The run times by row and pool in microseconds; `u64::MAX` where a task cannot run.
+    runs: Vec<u64>,
+    /// When the first processor of each pool is free, in microseconds: no task starts earlier.
+    first_free: Vec<u64>,
+    /// The earliest instant at which a task is ready anywhere.
+    from: Time,
     /// How often each pool has been taken, from 1.
     taken: Vec<u32>,
     /// The best of each row, and a lower bound of all others: the second best if [`Alike::refresh`] was asked for it.
@@ -35,7 +41,13 @@ pub(super) struct Alike<'a, C, H> {
 impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
     pub(super) fn new(costs: &'a C, holes: &'a mut H) -> Self {
         let (pools, tasks) = (costs.pools(), alike(costs));
+        let entries = tasks.iter().flat_map(|row| (0..pools).map(|pool| (row[0] as usize, pool)));
+        let run = |(task, pool)| costs.run(task, pool).map_or(u64::MAX, Span::micros);
+        let ready = entries.clone().map(|(task, pool)| costs.ready(task, pool));
         let mut new = Self {
+            runs: entries.clone().map(run).collect(),
+            from: ready.min().unwrap_or(Time::ZERO),
+            first_free: vec![0; pools],
             costs,
             holes,
             pools,
@@ -45,6 +57,7 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
             best: vec![((Time::ZERO, 0), (Time::ZERO, 0)); tasks.len()],
             tasks,
         };
+        (0..pools).for_each(|pool| new.look_at(pool));
         (0..new.tasks.len()).for_each(|row| new.refresh(row, true));
         new
     }
@@ -75,6 +88,12 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
         self.seen[row * self.pools + pool] == self.taken[pool]
     }
 
+    /// Brings what is known of a pool's first free processor up to date.
+    fn look_at(&mut self, pool: usize) {
+        let free = self.holes.earliest(pool, 1, self.from, Span::ZERO);
+        self.first_free[pool] = free.unwrap_or(Time::NEVER).micros();
+    }
+
     /// The end in a pool, as it is now.
     fn end(&mut self, row: usize, pool: usize) -> Time {
         let at = row * self.pools + pool;
@@ -87,7 +106,8 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
         self.ends[at]
     }
 
-    /// Finds the best of a row, and, if asked, the second best. What was computed earlier and is not below what was found needs no look.
+    /// Finds the best of a row, and, if asked, the second best. Where a task cannot end before what was found, by what was computed earlier or by
+    /// the pool's first free processor, nothing is computed.
     pub(super) fn refresh(&mut self, row: usize, second: bool) {
         let (mut first, mut other) = ((Time::NEVER, u32::MAX), (Time::NEVER, u32::MAX));
         if !self.tasks[row].is_empty() {
@@ -97,7 +117,9 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
             let [one, two] = likely;
             let likely = [one].into_iter().chain((one != two).then_some(two)).filter(|pool| *pool < pools);
             for pool in likely.chain(rest) {
-                let mut ending = (self.ends[row * pools + pool], pool as u32);
+                let at = row * pools + pool;
+                let soonest = Time::from_micros(self.first_free[pool].saturating_add(self.runs[at]));
+                let mut ending = (self.ends[at].max(soonest), pool as u32);
                 if ending < if second { other } else { first } {
                     ending.0 = self.end(row, pool);
                 }
@@ -133,6 +155,7 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
         let placed = earliest(self.costs, self.holes, (task, pool), self.costs.ready(task, pool))?;
         take(self.costs, self.holes, placed);
         self.taken[pool] += 1;
+        self.look_at(pool);
         Some(placed)
     }
 }

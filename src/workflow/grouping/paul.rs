@@ -89,7 +89,7 @@ impl Group for Paul {
         if measures.contains(&DATA) {
             sizes.push(workflow.tasks().map(|task| data(workflow, task)).collect());
         }
-        let graph = Merged::of(workflow, sizes);
+        let mut graph = Merged::of(workflow, sizes);
         let limits = (0..=DATA).map(|measure| match measures.contains(&measure) {
             true => graph.longest(measure),
             false => 0,
@@ -101,7 +101,6 @@ impl Group for Paul {
             fine,
             lowest: (0..workflow.len() as u32).collect(),
             seen: vec![u32::MAX; workflow.len()],
-            label: (0..workflow.len() as u32).collect(),
             processed: vec![false; workflow.len()],
             measures,
             graph,
@@ -112,7 +111,7 @@ impl Group for Paul {
                 run.process(task);
             }
         }
-        run.roots()
+        workflow.ids().map(|task| run.graph.node(task.0)).collect()
     }
 }
 
@@ -128,8 +127,6 @@ struct Run {
     lowest: Vec<u32>,
     /// The task that last looked at this neighbour.
     seen: Vec<u32>,
-    /// The node that each node merged into.
-    label: Vec<u32>,
     processed: Vec<bool>,
 }
 
@@ -148,11 +145,13 @@ impl Run {
         self.processed[task.index()] = true;
         while self.graph.size(measure, node) < self.fine[measure] {
             let Some(Reverse((before, lowest, other))) = candidates.pop() else { break };
-            if let Some(between) = self.graph.cycle(node, other) {
-                cyclic.entry(between).or_default().push(other);
-                continue;
-            }
-            let crit = self.graph.crit_merged(measure, node, other);
+            let crit = match self.graph.crit_merged(measure, node, other) {
+                Ok(crit) => crit,
+                Err(between) => {
+                    cyclic.entry(between).or_default().push(other);
+                    continue;
+                }
+            };
             if crit > self.limits[measure] {
                 continue;
             }
@@ -163,7 +162,6 @@ impl Run {
             self.look(other, task, &mut candidates);
             let kept = self.graph.merge(node, other);
             let gone = if kept == node { other } else { node };
-            self.label[gone as usize] = kept;
             self.lowest[kept as usize] = lowest.min(self.lowest[node as usize]);
             self.processed[kept as usize] = true;
             self.processed[gone as usize] = true;
@@ -185,17 +183,5 @@ impl Run {
                 candidates.push(Reverse((0, self.lowest[other as usize], other)));
             }
         }
-    }
-
-    /// The node of each task.
-    fn roots(self) -> Vec<u32> {
-        let root = |task: u32| {
-            let mut node = task;
-            while self.label[node as usize] != node {
-                node = self.label[node as usize];
-            }
-            node
-        };
-        (0..self.label.len() as u32).map(root).collect()
     }
 }

@@ -1,22 +1,32 @@
-//! A graph whose tasks merge, with its longest ways.
+//! A graph whose nodes merge, with its longest ways.
 
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
 
 use crate::workflow::Workflow;
 
-/// The longest ways on one side of each node, and the neighbours there with theirs.
+/// The longest ways on one side of each node, and the neighbours there.
+///
+/// A merge changes the longest ways of all nodes on the way to the ends of the graph, and few of them are ever asked for. So they are
+/// computed when they are read: a node that has read a neighbour is told, once, when that is out of date, and is out of date itself.
 #[derive(Debug)]
 struct Side {
-    /// The longest way on this side of the node, its own size included.
+    size: Vec<u128>,
+    /// The longest way on this side of the node, its own size included; true unless [`Side::is_stale`].
     longest: Vec<u128>,
-    /// The neighbours on this side, by their longest ways.
-    next: Vec<BTreeSet<(u128, u32)>>,
+    is_stale: Vec<bool>,
+    /// The neighbours on this side that were read and have not changed since, by their longest ways.
+    read: Vec<BTreeSet<(u128, u32)>>,
+    /// The other neighbours, some of them more than once, or under the number of a node that has merged into another since.
+    unread: Vec<Vec<u32>>,
+    /// The nodes that read this one since it last changed, and perhaps some that have merged into others.
+    readers: Vec<Vec<u32>>,
 }
 
 /// The critical lengths of all nodes by one measure of size.
 #[derive(Debug)]
 struct Lengths {
-    size: Vec<u128>,
     up: Side,
     down: Side,
 }
@@ -29,79 +39,108 @@ pub(super) struct Merged {
     lengths: Vec<Lengths>,
     /// Where each node stands in an order in which each comes after its predecessors; no two stand at one place.
     place: Vec<u32>,
+    /// The node that each node merged into, or itself.
+    into: Vec<u32>,
+}
+
+/// The node that a number stands for now.
+fn root(into: &[u32], mut node: u32) -> u32 {
+    while into[node as usize] != node {
+        node = into[node as usize];
+    }
+    node
 }
 
 impl Side {
-    fn end(&self, node: u32) -> u128 {
-        self.next[node as usize].last().map_or(0, |(longest, _)| *longest)
+    fn of(size: Vec<u128>, neighbours: Vec<Vec<u32>>) -> Self {
+        let tasks = size.len();
+        Self {
+            longest: vec![0; tasks],
+            is_stale: vec![true; tasks],
+            read: vec![BTreeSet::new(); tasks],
+            readers: vec![Vec::new(); tasks],
+            unread: neighbours,
+            size,
+        }
     }
 
-    /// The longest way behind `node` that does not begin at `other`.
+    /// Brings a node up to date, and whatever that needs.
+    fn read(&mut self, node: u32, into: &[u32]) {
+        let mut due = vec![node];
+        while let Some(node) = due.last().map(|node| *node as usize) {
+            if !self.is_stale[node] {
+                due.pop();
+                continue;
+            }
+            self.unread[node].iter_mut().for_each(|next| *next = root(into, *next));
+            let before = due.len();
+            due.extend(self.unread[node].iter().filter(|next| self.is_stale[**next as usize]));
+            if due.len() > before {
+                continue;
+            }
+            for next in std::mem::take(&mut self.unread[node]) {
+                if self.read[node].insert((self.longest[next as usize], next)) {
+                    self.readers[next as usize].push(node as u32);
+                }
+            }
+            self.longest[node] = self.size[node] + self.end_without(node as u32, u32::MAX);
+            self.is_stale[node] = false;
+        }
+    }
+
+    /// Says that the longest way of a node may be another.
+    fn change(&mut self, node: u32) {
+        let mut due = vec![node];
+        while let Some(node) = due.pop() {
+            if std::mem::replace(&mut self.is_stale[node as usize], true) {
+                continue;
+            }
+            for reader in std::mem::take(&mut self.readers[node as usize]) {
+                if self.read[reader as usize].remove(&(self.longest[node as usize], node)) {
+                    self.unread[reader as usize].push(node);
+                    due.push(reader);
+                }
+            }
+        }
+    }
+
+    /// The longest way behind a node that was read, without those that begin at `other`.
     fn end_without(&self, node: u32, other: u32) -> u128 {
-        let mut ways = self.next[node as usize].iter().rev();
+        let mut ways = self.read[node as usize].iter().rev();
         ways.find(|(_, next)| *next != other).map_or(0, |(longest, _)| *longest)
     }
 
-    fn neighbours(&self, node: u32) -> impl Iterator<Item = u32> {
-        self.next[node as usize].iter().map(|(_, next)| *next)
+    /// The neighbours, each once.
+    fn neighbours(&self, node: u32, into: &[u32]) -> Vec<u32> {
+        let read = self.read[node as usize].iter().map(|(_, next)| *next);
+        if self.unread[node as usize].is_empty() {
+            return read.collect();
+        }
+        let unread = self.unread[node as usize].iter().map(|next| root(into, *next));
+        let all: FxHashSet<u32> = read.chain(unread).collect();
+        all.into_iter().collect()
     }
 
-    /// Gives `keep` the neighbours that `gone` has on this side; `back` are the neighbours on the other side.
-    fn move_edges(&mut self, keep: u32, gone: u32, back: &mut Self) {
-        self.next[keep as usize].remove(&(self.longest[gone as usize], gone));
-        for (way, next) in std::mem::take(&mut self.next[gone as usize]) {
-            let ways_back = &mut back.next[next as usize];
-            ways_back.remove(&(back.longest[gone as usize], gone));
-            if next != keep {
-                ways_back.insert((back.longest[keep as usize], keep));
-                self.next[keep as usize].insert((way, next));
+    /// The number of neighbours of a node that was read.
+    fn number(&self, node: u32) -> usize {
+        self.read[node as usize].len()
+    }
+
+    /// Makes `keep` of two nodes that were read. Who has `gone` as neighbour has not read it any more, and finds `keep` in its place.
+    fn merge(&mut self, keep: u32, gone: u32) {
+        self.change(keep);
+        self.change(gone);
+        let (k, g) = (keep as usize, gone as usize);
+        self.size[k] += self.size[g];
+        for (way, next) in std::mem::take(&mut self.read[g]) {
+            if self.read[k].insert((way, next)) {
+                self.readers[next as usize].push(keep);
             }
         }
-    }
-
-    /// Brings the longest way of `node` and what follows from it up to date; `back` are the neighbours on the other side. `order` gives
-    /// nodes such that each comes before those that depend on it.
-    fn refresh(&mut self, node: u32, size: &[u128], back: &Self, order: impl Fn(u32) -> u32) {
-        let mut due = BinaryHeap::from([(order(node), node)]);
-        while let Some((_, node)) = due.pop() {
-            let (before, now) = (self.longest[node as usize], size[node as usize] + self.end(node));
-            if before == now {
-                continue;
-            }
-            self.longest[node as usize] = now;
-            for other in back.neighbours(node) {
-                self.next[other as usize].remove(&(before, node));
-                self.next[other as usize].insert((now, node));
-                due.push((order(other), other));
-            }
-        }
-    }
-}
-
-impl Lengths {
-    fn of(workflow: &Workflow, size: Vec<u128>) -> Self {
-        let side = || Side { longest: size.clone(), next: vec![BTreeSet::new(); size.len()] };
-        let (mut up, mut down) = (side(), side());
-        for task in workflow.order() {
-            let before = workflow.predecessors(*task).map(|(before, _)| before);
-            down.next[task.index()] = before.map(|before| (down.longest[before.index()], before.0)).collect();
-            down.longest[task.index()] += down.end(task.0);
-        }
-        for task in workflow.order().iter().rev() {
-            let after = workflow.successors(*task).map(|(after, _)| after);
-            up.next[task.index()] = after.map(|after| (up.longest[after.index()], after.0)).collect();
-            up.longest[task.index()] += up.end(task.0);
-        }
-        Self { size, up, down }
-    }
-
-    /// Merges `gone`, a neighbour of `keep`, into it.
-    fn merge(&mut self, keep: u32, gone: u32, place: &[u32]) {
-        self.size[keep as usize] += self.size[gone as usize];
-        self.up.move_edges(keep, gone, &mut self.down);
-        self.down.move_edges(keep, gone, &mut self.up);
-        self.up.refresh(keep, &self.size, &self.down, |node| place[node as usize]);
-        self.down.refresh(keep, &self.size, &self.up, |node| u32::MAX - place[node as usize]);
+        // If the one waits for the other, it had read it.
+        let unread = std::mem::take(&mut self.unread[g]);
+        self.unread[k].extend(unread);
+        self.unread[k].retain(|next| ![keep, gone].contains(next));
     }
 }
 
@@ -110,31 +149,58 @@ impl Merged {
     pub(super) fn of(workflow: &Workflow, sizes: Vec<Vec<u128>>) -> Self {
         let mut place = vec![0; workflow.len()];
         (0..).zip(workflow.order()).for_each(|(at, task)| place[task.index()] = at);
-        Self { lengths: sizes.into_iter().map(|size| Lengths::of(workflow, size)).collect(), place }
+        let after = |task| workflow.successors(task).map(|(next, _)| next.0).collect();
+        let before = |task| workflow.predecessors(task).map(|(next, _)| next.0).collect();
+        let lengths = sizes.into_iter().map(|size| Lengths {
+            up: Side::of(size.clone(), workflow.ids().map(after).collect()),
+            down: Side::of(size, workflow.ids().map(before).collect()),
+        });
+        Self { lengths: lengths.collect(), place, into: workflow.ids().map(|task| task.0).collect() }
     }
 
     /// The length of the longest way of all.
-    pub(super) fn longest(&self, measure: usize) -> u128 {
-        self.lengths[measure].up.longest.iter().copied().max().unwrap_or(0)
+    pub(super) fn longest(&mut self, measure: usize) -> u128 {
+        let up = &mut self.lengths[measure].up;
+        (0..self.into.len() as u32).for_each(|node| up.read(node, &self.into));
+        up.longest.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The node of which a task is a part.
+    pub(super) fn node(&self, task: u32) -> u32 {
+        root(&self.into, task)
     }
 
     /// The size of a node.
     pub(super) fn size(&self, measure: usize, node: u32) -> u128 {
-        self.lengths[measure].size[node as usize]
+        self.lengths[measure].up.size[node as usize]
     }
 
     /// The nodes next to `node`, before and after it.
-    pub(super) fn neighbours(&self, node: u32) -> impl Iterator<Item = u32> {
-        let Lengths { up, down, .. } = &self.lengths[0];
-        down.neighbours(node).chain(up.neighbours(node))
+    pub(super) fn neighbours(&self, node: u32) -> Vec<u32> {
+        let Lengths { up, down } = &self.lengths[0];
+        let mut all = down.neighbours(node, &self.into);
+        all.extend(up.neighbours(node, &self.into));
+        all
     }
 
-    /// `crit` of the node that `a` and its neighbour `b` would be. What lies beyond does not change: no way from a successor of the two
-    /// leads back to one of them, or they could not merge.
-    pub(super) fn crit_merged(&self, measure: usize, a: u32, b: u32) -> u128 {
-        let Lengths { size, up, down } = &self.lengths[measure];
+    /// Brings a node up to date.
+    fn read(&mut self, node: u32) {
+        for Lengths { up, down } in &mut self.lengths {
+            up.read(node, &self.into);
+            down.read(node, &self.into);
+        }
+    }
+
+    /// `crit` of the node that `a` and its neighbour `b` would be; `Err` with a node of the cycle that would arise.
+    ///
+    /// What lies beyond does not change when they merge: no way from a successor of the two leads back to one of them.
+    pub(super) fn crit_merged(&mut self, measure: usize, a: u32, b: u32) -> Result<u128, u32> {
+        self.read(a);
+        self.read(b);
+        self.check_cycle(a, b)?;
+        let Lengths { up, down } = &self.lengths[measure];
         let end = |side: &Side| side.end_without(a, b).max(side.end_without(b, a));
-        end(down) + size[a as usize] + size[b as usize] + end(up)
+        Ok(end(down) + up.size[a as usize] + up.size[b as usize] + end(up))
     }
 
     /// Of the neighbours `a` and `b` the one that comes first, then the other.
@@ -145,14 +211,14 @@ impl Merged {
     /// The nodes from which a way leads to the later of two neighbours (`back`), or to which one leads from the earlier (else), as far as
     /// they stand between the two. `Err` if such a way leads from the one to the other, apart from the edge between them, with a node on it.
     fn between(&self, first: u32, last: u32, back: bool) -> Result<Vec<u32>, u32> {
-        let Lengths { up, down, .. } = &self.lengths[0];
+        let Lengths { up, down } = &self.lengths[0];
         let (side, from, to) = if back { (down, last, first) } else { (up, first, last) };
         let inside = self.place[first as usize] + 1..self.place[last as usize];
         let mut found: Vec<u32> = Vec::new();
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = FxHashSet::default();
         let mut due = vec![from];
         while let Some(node) = due.pop() {
-            for next in side.neighbours(node) {
+            for next in side.neighbours(node, &self.into) {
                 if next == to && node != from {
                     return Err(node);
                 }
@@ -165,32 +231,36 @@ impl Merged {
         Ok(found)
     }
 
-    /// A node of the cycle that would arise if the neighbours `a` and `b` were one; `None` if they may merge.
-    pub(super) fn cycle(&self, a: u32, b: u32) -> Option<u32> {
+    /// `Err` with a node of the cycle that would arise if the neighbours `a` and `b`, which were read, were one.
+    fn check_cycle(&self, a: u32, b: u32) -> Result<(), u32> {
         let (first, last) = self.in_order(a, b);
-        let Lengths { up, down, .. } = &self.lengths[0];
-        let (after, before) = (up.next[first as usize].len(), down.next[last as usize].len());
+        let Lengths { up, down } = &self.lengths[0];
+        let (after, before) = (up.number(first), down.number(last));
         if after == 1 || before == 1 {
-            return None;
+            return Ok(());
         }
-        self.between(first, last, before < after).err()
+        self.between(first, last, before < after).map(|_| ())
     }
 
-    /// Makes one node of two neighbours that no other way joins; returns its number, that of `a` or `b`.
+    /// Makes one node of two neighbours of which `crit_merged` is known; returns its number, that of `a` or `b`.
     pub(super) fn merge(&mut self, a: u32, b: u32) -> u32 {
         let (first, last) = self.in_order(a, b);
-        let Lengths { up, down, .. } = &self.lengths[0];
-        let edges = |node: u32| up.next[node as usize].len() + down.next[node as usize].len();
+        let Lengths { up, down } = &self.lengths[0];
+        let edges = |node: u32| up.number(node) + down.number(node);
         let (keep, gone) = if edges(a) >= edges(b) { (a, b) } else { (b, a) };
-        let place = if down.next[last as usize].len() == 1 {
+        let place = if down.number(last) == 1 {
             self.place[first as usize]
-        } else if up.next[first as usize].len() == 1 {
+        } else if up.number(first) == 1 {
             self.place[last as usize]
         } else {
             self.reorder(first, last)
         };
         self.place[keep as usize] = place;
-        self.lengths.iter_mut().for_each(|lengths| lengths.merge(keep, gone, &self.place));
+        for Lengths { up, down } in &mut self.lengths {
+            up.merge(keep, gone);
+            down.merge(keep, gone);
+        }
+        self.into[gone as usize] = keep;
         keep
     }
 
