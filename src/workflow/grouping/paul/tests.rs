@@ -1,4 +1,4 @@
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
@@ -135,7 +135,7 @@ impl Slow<'_> {
     fn longest(
         &self,
         edges: &BTreeSet<(usize, usize)>,
-        sizes: &HashMap<usize, u128>,
+        sizes: &BTreeMap<usize, u128>,
         node: usize,
         depth: usize,
     ) -> Option<u128> {
@@ -149,8 +149,8 @@ impl Slow<'_> {
         Some(longest + sizes[&node])
     }
 
-    fn sizes(&self, label: &[usize], measure: usize) -> HashMap<usize, u128> {
-        let mut sizes = HashMap::new();
+    fn sizes(&self, label: &[usize], measure: usize) -> BTreeMap<usize, u128> {
+        let mut sizes = BTreeMap::new();
         label
             .iter()
             .zip(&self.size)
