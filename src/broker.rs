@@ -27,6 +27,7 @@ mod policy;
 mod pool;
 mod registry;
 
+pub mod mapping;
 pub mod policies;
 
 pub use absent::Absent;

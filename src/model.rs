@@ -19,6 +19,7 @@ mod site;
 mod speedup;
 mod tariff;
 mod text;
+mod workflow;
 
 pub use churn::{
     CheckpointInterval, Checkpointing, ChurnAct, ChurnSpec, Distribution, FailureAction, Machines,
@@ -43,3 +44,4 @@ pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteErr
 pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};
 pub(crate) use text::{saved_as_text, words};
+pub use workflow::{WorkflowFile, WorkflowSpec, WorkflowTask};

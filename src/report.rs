@@ -25,6 +25,7 @@ mod tables;
 mod tests;
 mod validation;
 mod workflow;
+mod workflow_figure;
 
 pub use claims::{claims_page, claims_table};
 pub use comparison::comparison_table;
@@ -39,4 +40,5 @@ pub use study::{measure_list, measure_overview, study_list, study_table};
 pub use study_figures::{comparison_figures, study_figures};
 pub use tables::json;
 pub use validation::{validation_complaint, validation_json, validation_table};
-pub use workflow::{workflow_table, workflows_table};
+pub use workflow::{grouping_table, workflow_table, workflows_table};
+pub use workflow_figure::workflow_figure;

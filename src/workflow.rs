@@ -22,15 +22,19 @@ mod build;
 mod contents;
 mod draft;
 mod error;
+mod estimates;
 mod facts;
 mod graph;
+pub mod grouping;
 mod scale;
 pub mod shapes;
+mod spec;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use contents::{DataContents, TypeContents, WorkflowContents};
 pub use draft::{Draft, TaskDraft};
 pub use error::{Part, WorkflowError};
+pub use estimates::{EstimateBase, Estimates};
 pub use facts::Costs;
 pub use graph::{DataFile, FileId, Task, TaskId, Workflow};

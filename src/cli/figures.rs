@@ -60,9 +60,14 @@ impl FigureArgs {
         formats.into_iter().filter_map(|(folder, format)| Some((folder.as_deref()?, format)))
     }
 
+    /// Whether files are asked for.
+    pub(super) fn any(&self) -> bool {
+        self.folders().next().is_some()
+    }
+
     /// Refuses what cannot be written, before anything is computed.
     pub(super) fn check(&self) -> Result<(), RunError> {
-        if let (Some(width), None) = (self.width, self.folders().next()) {
+        if let (Some(width), false) = (self.width, self.any()) {
             let width = format!("{width:?}").to_lowercase();
             return Err(RunError::request(format!(
                 "`--width {width}` is the width of files, and none are asked for"

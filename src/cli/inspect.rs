@@ -5,14 +5,16 @@ use std::path::Path;
 use clap::Args as ClapArgs;
 use serde::Serialize;
 
+use super::figures::FigureArgs;
 use super::replay::ShapingArgs;
 use super::{progress, say, say_json, talk};
 use crate::experiment::{Progress, RunError, is_workflow, open_workflows};
-use crate::model::JobClasses;
-use crate::report;
+use crate::model::{JobClasses, Named};
+use crate::report::{self, charts::Chart};
 use crate::scenario::{Shaping, Workload};
-use crate::units::Bandwidth;
-use crate::workflow::WorkflowContents;
+use crate::units::{Bandwidth, Time};
+use crate::workflow::grouping::{Group, Grouping, GroupingContents, GroupingRegistry};
+use crate::workflow::{Workflow, WorkflowContents};
 use crate::workload::{Census, Contents};
 
 #[derive(Debug, ClapArgs)]
@@ -34,16 +36,32 @@ pub(super) struct Args {
     #[arg(long, value_name = "RATE", default_value = "1 Gbit/s")]
     bandwidth: Bandwidth,
 
+    /// Also say what grouping a workflow's tasks would give: none, horizontal[size=N], vertical or paul[fine=SPAN]
+    #[arg(long, value_name = "GROUPING")]
+    group: Option<Named>,
+
+    #[command(flatten)]
+    figures: FigureArgs,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
+/// The most workflows of a file that are drawn.
+const DRAWN: usize = 100;
+
 pub(super) fn run(args: &Args) -> Result<(), RunError> {
+    args.figures.check()?;
     if let Workload::File(path) = &args.workload
         && is_workflow(path)
     {
         return workflows(args, path);
+    }
+    let of_workflows = [("--group", args.group.is_some()), ("--svg`, `--png` or `--pdf", args.figures.any())];
+    if let Some((key, _)) = of_workflows.iter().find(|(_, given)| *given) {
+        let problem = format!("`{key}` is for workflows, and this is a log of jobs");
+        return Err(RunError::request(problem).with_hint("leave it out"));
     }
     let progress = Progress::default();
     let (contents, name, notes) = progress::shown("reading", &progress, || count(args, &progress))?;
@@ -67,12 +85,27 @@ fn count(args: &Args, progress: &Progress) -> Result<(Contents, String, Vec<Stri
     Ok((contents, opened.name, opened.source.notes()))
 }
 
-/// A workflow of a file of several.
+/// A workflow, and what grouping makes of it.
 #[derive(Serialize)]
-struct Submitted<'a> {
-    submit_s: f64,
+struct Inspected {
+    /// When it is submitted, if it is one of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    submit_s: Option<f64>,
     #[serde(flatten)]
-    contents: &'a WorkflowContents,
+    contents: WorkflowContents,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grouping: Option<GroupingContents>,
+}
+
+/// What comes of `workflow` if `by`, as it was written, groups it.
+fn grouped(
+    workflow: &Workflow,
+    by: &(Named, Box<dyn Group>),
+    bandwidth: Bandwidth,
+) -> Result<GroupingContents, RunError> {
+    let (written, by) = by;
+    let grouping = Grouping::of(workflow, &**by).map_err(RunError::request)?;
+    Ok(GroupingContents::of(written.to_string(), workflow, &grouping, bandwidth))
 }
 
 fn workflows(args: &Args, path: &Path) -> Result<(), RunError> {
@@ -88,20 +121,68 @@ fn workflows(args: &Args, path: &Path) -> Result<(), RunError> {
             RunError::request("at a `--bandwidth` of 0 no data arrives").with_hint("give one above 0")
         );
     }
+    let registry = GroupingRegistry::standard();
+    let build = |written: &Named| registry.build(written).map(|by| (written.clone(), by));
+    let by = args.group.as_ref().map(build).transpose().map_err(RunError::request)?;
     let opened = open_workflows(path, seed)?;
     opened.notes.iter().for_each(|note| talk(&format!("note: {note}")));
-    let all: Vec<(f64, WorkflowContents)> = opened
-        .workflows
-        .iter()
-        .map(|(submit, workflow)| (submit.as_secs_f64(), WorkflowContents::of(workflow, args.bandwidth)))
-        .collect();
+    draw(&args.figures, &opened.workflows)?;
+    let several = opened.workflows.len() > 1;
+    let inspect = |(submit, workflow): &(Time, Workflow)| {
+        Ok(Inspected {
+            submit_s: several.then(|| submit.as_secs_f64()),
+            contents: WorkflowContents::of(workflow, args.bandwidth),
+            grouping: by.as_ref().map(|by| grouped(workflow, by, args.bandwidth)).transpose()?,
+        })
+    };
+    let all = opened.workflows.iter().map(inspect).collect::<Result<Vec<_>, RunError>>()?;
     match &all[..] {
-        [(_, contents)] if args.json => say_json(contents),
-        [(_, contents)] => say(&report::workflow_table(&opened.name, contents)),
-        all if args.json => {
-            let rows = all.iter().map(|(submit_s, contents)| Submitted { submit_s: *submit_s, contents });
-            say_json(&rows.collect::<Vec<_>>())
+        [one] if args.json => say_json(one),
+        all if args.json => say_json(&all),
+        [Inspected { contents, grouping, .. }] => {
+            let text = report::workflow_table(&opened.name, contents);
+            say(&match grouping {
+                Some(grouping) => format!("{text}\n\n{}", report::grouping_table(contents, grouping)),
+                None => text,
+            })
         }
-        all => say(&report::workflows_table(&opened.name, all)),
+        all => {
+            let table = |name: &str, of: &dyn Fn(&Inspected) -> Option<WorkflowContents>| {
+                let rows = all.iter().filter_map(|one| Some((one.submit_s.unwrap_or(0.0), of(one)?)));
+                report::workflows_table(name, &rows.collect::<Vec<_>>())
+            };
+            let mut text = table(&opened.name, &|one| Some(one.contents.clone()));
+            if let Some((written, _)) = &by {
+                let after = &|one: &Inspected| one.grouping.as_ref().map(|grouping| grouping.grouped.clone());
+                text += &format!("\n\n{}", table(&format!("grouped by {written}"), after));
+            }
+            say(&text)
+        }
     }
+}
+
+/// Draws each workflow, if figures are asked for.
+fn draw(figures: &FigureArgs, workflows: &[(Time, Workflow)]) -> Result<(), RunError> {
+    if !figures.any() {
+        return Ok(());
+    }
+    if workflows.len() > DRAWN {
+        let problem = format!("the file has {} workflows, and at most {DRAWN} are drawn", workflows.len());
+        return Err(RunError::request(problem).with_hint("take some of them into a file of their own"));
+    }
+    let mut charts = Vec::with_capacity(workflows.len());
+    for (number, (_, workflow)) in (1..).zip(workflows) {
+        let name = if workflows.len() > 1 { format!("workflow-{number}") } else { "workflow".to_owned() };
+        let Some(chart) = report::workflow_figure(workflow) else {
+            let problem =
+                format!("`{}` has too many tasks and too many types of task to draw it", workflow.name());
+            return Err(
+                RunError::request(problem).with_hint("draw a workflow of at most 300 tasks or 300 types")
+            );
+        };
+        charts.push((name, chart));
+    }
+    figures.write(|folder, how| {
+        how.write(folder, charts.iter().map(|(name, chart)| (&**name, chart as &dyn Chart)))
+    })
 }

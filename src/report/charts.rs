@@ -6,6 +6,7 @@
 mod axis;
 mod column;
 mod curves;
+mod dag;
 mod ecdf;
 mod gantt;
 mod heat;
@@ -33,6 +34,7 @@ mod time_tests;
 pub use axis::Axis;
 pub use column::Column;
 pub use curves::{Curve, CurvePoint, CurvesChart};
+pub use dag::{DagChart, DagEdge, DagNode};
 pub use ecdf::{EcdfChart, EcdfLine};
 pub use gantt::{GanttBar, GanttChart, GanttJoin, GanttRow, GanttShading};
 pub use heat::{HeatCell, HeatChart, HeatPanel};

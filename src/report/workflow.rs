@@ -4,6 +4,7 @@ use super::figures::{count, decimals, duration, number, size, wrapped};
 use super::tables::text_table;
 use crate::units::Bandwidth;
 use crate::workflow::WorkflowContents;
+use crate::workflow::grouping::GroupingContents;
 use crate::workload::Quantity;
 
 /// The most tasks of a critical path that are printed.
@@ -87,6 +88,34 @@ fn types(contents: &WorkflowContents) -> String {
         "max",
     ];
     text_table(1, &header, rows)
+}
+
+/// Describes what a grouping makes of a workflow: before and after.
+pub fn grouping_table(before: &WorkflowContents, grouping: &GroupingContents) -> String {
+    let (after, tasks) = (&grouping.grouped, &grouping.tasks);
+    let head = format!(
+        "grouped by {}: {} of {} to {} tasks, {} of one; {} of {} never leave a group\n\n",
+        grouping.by,
+        noun(after.tasks, "group"),
+        count(tasks.min as u64),
+        count(tasks.max as u64),
+        count(grouping.single),
+        size(grouping.internal_bytes),
+        noun(grouping.internal_files, "file"),
+    );
+    let both = |label: &str, value: &dyn Fn(&WorkflowContents) -> String| {
+        vec![label.to_owned(), value(before), value(after)]
+    };
+    let rows = [
+        both("tasks or groups", &|of| count(of.tasks)),
+        both("levels", &|of| count(of.levels)),
+        both("at most at one level", &|of| count(of.width)),
+        both("edges", &|of| count(of.edges)),
+        both("critical path", &|of| duration(of.critical_path_s)),
+        both("with data", &|of| duration(of.critical_path_with_data_s)),
+        both("data between them", &|of| size(of.data.between_bytes)),
+    ];
+    head + &text_table(1, &["", "before", "after"], rows)
 }
 
 /// Describes the workflows of one file, each with its submission in seconds from the first.

@@ -1,10 +1,7 @@
-//! Checks a draft and makes the graph.
+//! Checks a draft.
 
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::EdgeRef;
 use rustc_hash::FxHashMap;
 
-use super::graph::id;
 use super::{DataFile, Draft, FileId, Part, Task, TaskDraft, TaskId, Workflow, WorkflowError};
 use crate::model::MAX_PROCESSORS;
 use crate::units::{Bytes, Span};
@@ -15,9 +12,6 @@ const MAX_SECS: f64 = 1e10;
 const MAX_BYTES: f64 = 1e15;
 /// The most tasks of a cycle that a message names.
 const NAMED: usize = 20;
-
-/// Edges (from, to) with the bytes that each carries.
-type Edges = Vec<(u32, u32, u64)>;
 
 impl Draft {
     /// The workflow that this says.
@@ -33,7 +27,7 @@ impl Draft {
         let mut files = files(&self.files)?;
         let by_name = by_name(self.tasks.iter().map(|task| &task.name), Part::Task, "tasks")?;
         let file_ids = by_name_of_files(&self.files)?;
-        let mut graph = DiGraph::with_capacity(self.tasks.len(), 0);
+        let mut nodes = Vec::with_capacity(self.tasks.len());
         for (at, task) in self.tasks.iter().enumerate() {
             let outputs = links(task, at, &task.outputs, Part::Output, &file_ids)?;
             for (nth, file) in &outputs {
@@ -55,41 +49,31 @@ impl Draft {
                 data.consumers.push(TaskId(at as u32));
             }
             let ids = |links: Vec<(usize, FileId)>| links.into_iter().map(|(_, file)| file).collect();
-            graph.add_node(task_of(task, at, ids(inputs), ids(outputs))?);
+            nodes.push(task_of(task, at, ids(inputs), ids(outputs))?);
         }
-        let edges = edges(&self.tasks, &by_name, &files)?;
-        // In descending order, so that petgraph, which yields what was added last first, yields them in ascending order.
-        for (from, to, bytes) in edges.into_iter().rev() {
-            graph.add_edge(NodeIndex::new(from as usize), NodeIndex::new(to as usize), Bytes::new(bytes));
-        }
-        match petgraph::algo::toposort(&graph, None) {
-            Ok(order) => {
-                let order = order.into_iter().map(id).collect();
-                Ok(Workflow { name: self.name, graph, files, order })
+        let edges = named_edges(&self.tasks, &by_name)?;
+        Workflow::assemble(self.name, nodes, files, edges).or_else(|tasks| {
+            let name = |task: &TaskId| format!("`{}`", self.tasks[task.index()].name);
+            let mut names: Vec<String> = tasks.iter().take(NAMED).map(name).collect();
+            if tasks.len() > NAMED {
+                names.push("...".to_owned());
             }
-            Err(cycle) => {
-                let tasks = cycle_through(&graph, cycle.node_id());
-                let mut names: Vec<String> =
-                    tasks.iter().take(NAMED).map(|node| format!("`{}`", graph[*node].name)).collect();
-                if tasks.len() > NAMED {
-                    names.push("...".to_owned());
-                }
-                names.push(names[0].clone());
-                let problem = match tasks.len() {
-                    1 => format!("the task {} waits for itself", names[0]),
-                    many => format!("{many} tasks wait for each other in a cycle: {}", names.join(" -> ")),
-                };
-                wrong(
-                    Part::Task(tasks[0].index()),
-                    problem,
-                    "remove a dependency, or a file that makes one, from the cycle",
-                )
-            }
-        }
+            names.push(names[0].clone());
+            let problem = match tasks.len() {
+                1 => format!("the task {} waits for itself", names[0]),
+                many => format!("{many} tasks wait for each other in a cycle: {}", names.join(" -> ")),
+            };
+            let hint = "remove a dependency, or a file that makes one, from the cycle";
+            wrong(Part::Task(tasks[0].index()), problem, hint)
+        })
     }
 }
 
-fn wrong<T>(part: Part, problem: impl Into<String>, hint: &'static str) -> Result<T, WorkflowError> {
+pub(super) fn wrong<T>(
+    part: Part,
+    problem: impl Into<String>,
+    hint: &'static str,
+) -> Result<T, WorkflowError> {
     Err(WorkflowError { part, problem: problem.into(), hint })
 }
 
@@ -110,6 +94,16 @@ fn bytes(part: Part, of: &str, count: f64) -> Result<Bytes, WorkflowError> {
     checked(part, of, count, MAX_BYTES, " bytes").map(|count| Bytes::new(libm::round(count) as u64))
 }
 
+/// The processors of the task at a place, rounded up.
+pub(super) fn checked_procs(task: &str, at: usize, written: f64) -> Result<u32, WorkflowError> {
+    let procs = libm::ceil(written);
+    if !(1.0..=f64::from(MAX_PROCESSORS)).contains(&procs) {
+        let problem = format!("the task `{task}` has {written} processors, not from 1 to {MAX_PROCESSORS}");
+        return wrong(Part::Procs(at), problem, "");
+    }
+    Ok(procs as u32)
+}
+
 fn task_of(
     task: &TaskDraft,
     at: usize,
@@ -117,12 +111,7 @@ fn task_of(
     outputs: Vec<FileId>,
 ) -> Result<Task, WorkflowError> {
     let name = &task.name;
-    let procs = libm::ceil(task.procs);
-    if !(1.0..=f64::from(MAX_PROCESSORS)).contains(&procs) {
-        let problem =
-            format!("the task `{name}` has {} processors, not from 1 to {MAX_PROCESSORS}", task.procs);
-        return wrong(Part::Procs(at), problem, "");
-    }
+    let procs = checked_procs(name, at, task.procs)?;
     let mut by_class = std::collections::BTreeMap::new();
     for (class, secs) in &task.by_class {
         let of = format!("the run time of the task `{name}` on `{class}`");
@@ -136,7 +125,7 @@ fn task_of(
         kind: task.kind.clone(),
         runtime: span(Part::Runtime(at), &format!("the run time of the task `{name}`"), task.runtime)?,
         by_class,
-        procs: procs as u32,
+        procs,
         memory: memory.transpose()?,
         inputs,
         outputs,
@@ -195,12 +184,11 @@ fn links(
     Ok(found)
 }
 
-/// All edges in ascending order, each once with all that it carries.
-fn edges(
+/// The edges (from, to) that tasks name.
+fn named_edges(
     tasks: &[TaskDraft],
     by_name: &FxHashMap<&str, u32>,
-    files: &[DataFile],
-) -> Result<Edges, WorkflowError> {
+) -> Result<Vec<(u32, u32)>, WorkflowError> {
     let known = |at: usize, name: &String, part: Part, needs: &str| {
         by_name.get(name.as_str()).copied().map_or_else(
             || {
@@ -213,53 +201,14 @@ fn edges(
             Ok,
         )
     };
-    let mut edges = Edges::new();
+    let mut edges = Vec::new();
     for (at, task) in tasks.iter().enumerate() {
         for (nth, parent) in task.parents.iter().enumerate() {
-            edges.push((known(at, parent, Part::Parent(at, nth), "has the parent")?, at as u32, 0));
+            edges.push((known(at, parent, Part::Parent(at, nth), "has the parent")?, at as u32));
         }
         for (nth, child) in task.children.iter().enumerate() {
-            edges.push((at as u32, known(at, child, Part::Child(at, nth), "has the child")?, 0));
+            edges.push((at as u32, known(at, child, Part::Child(at, nth), "has the child")?));
         }
     }
-    for file in files {
-        if let Some(producer) = file.producer {
-            edges.extend(file.consumers.iter().map(|consumer| (producer.0, consumer.0, file.size.count())));
-        }
-    }
-    edges.sort_unstable();
-    edges.dedup_by(|later, kept| {
-        let same = (later.0, later.1) == (kept.0, kept.1);
-        if same {
-            kept.2 = kept.2.saturating_add(later.2);
-        }
-        same
-    });
     Ok(edges)
-}
-
-/// The shortest cycle through `node`, from `node` on.
-fn cycle_through(graph: &DiGraph<Task, Bytes, u32>, node: NodeIndex<u32>) -> Vec<NodeIndex<u32>> {
-    let mut from: Vec<Option<NodeIndex<u32>>> = vec![None; graph.node_count()];
-    let mut queue = std::collections::VecDeque::from([node]);
-    while let Some(at) = queue.pop_front() {
-        for edge in graph.edges(at) {
-            let to = edge.target();
-            if to == node {
-                let mut cycle = vec![at];
-                while cycle[cycle.len() - 1] != node
-                    && let Some(before) = from[cycle[cycle.len() - 1].index()]
-                {
-                    cycle.push(before);
-                }
-                cycle.reverse();
-                return cycle;
-            }
-            if from[to.index()].is_none() {
-                from[to.index()] = Some(at);
-                queue.push_back(to);
-            }
-        }
-    }
-    vec![node]
 }

@@ -79,6 +79,42 @@ pub struct Workflow {
 }
 
 impl Workflow {
+    /// The workflow of tasks and files that are right by themselves, with an edge from the task that writes a file to each that reads it,
+    /// and these. `Err` with the tasks of a cycle.
+    pub(super) fn assemble(
+        name: String,
+        tasks: Vec<Task>,
+        files: Vec<DataFile>,
+        edges: Vec<(u32, u32)>,
+    ) -> Result<Self, Vec<TaskId>> {
+        let mut edges: Vec<(u32, u32, u64)> = edges.into_iter().map(|(from, to)| (from, to, 0)).collect();
+        for file in &files {
+            if let Some(producer) = file.producer {
+                edges.extend(
+                    file.consumers.iter().map(|consumer| (producer.0, consumer.0, file.size.count())),
+                );
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup_by(|later, kept| {
+            let same = (later.0, later.1) == (kept.0, kept.1);
+            if same {
+                kept.2 = kept.2.saturating_add(later.2);
+            }
+            same
+        });
+        let mut graph = DiGraph::with_capacity(tasks.len(), edges.len());
+        tasks.into_iter().for_each(|task| _ = graph.add_node(task));
+        // In descending order, so that petgraph, which yields what was added last first, yields them in ascending order.
+        for (from, to, bytes) in edges.into_iter().rev() {
+            graph.add_edge(NodeIndex::new(from as usize), NodeIndex::new(to as usize), Bytes::new(bytes));
+        }
+        match petgraph::algo::toposort(&graph, None) {
+            Ok(order) => Ok(Self { name, graph, files, order: order.into_iter().map(id).collect() }),
+            Err(cycle) => Err(cycle_through(&graph, cycle.node_id()).into_iter().map(id).collect()),
+        }
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -187,4 +223,30 @@ impl Workflow {
 /// The number of the task of a node.
 pub(super) fn id(node: NodeIndex<u32>) -> TaskId {
     TaskId(node.index() as u32)
+}
+
+/// The shortest cycle through `node`, from `node` on.
+fn cycle_through(graph: &DiGraph<Task, Bytes, u32>, node: NodeIndex<u32>) -> Vec<NodeIndex<u32>> {
+    let mut from: Vec<Option<NodeIndex<u32>>> = vec![None; graph.node_count()];
+    let mut queue = std::collections::VecDeque::from([node]);
+    while let Some(at) = queue.pop_front() {
+        for edge in graph.edges(at) {
+            let to = edge.target();
+            if to == node {
+                let mut cycle = vec![at];
+                while cycle[cycle.len() - 1] != node
+                    && let Some(before) = from[cycle[cycle.len() - 1].index()]
+                {
+                    cycle.push(before);
+                }
+                cycle.reverse();
+                return cycle;
+            }
+            if from[to.index()].is_none() {
+                from[to.index()] = Some(at);
+                queue.push_back(to);
+            }
+        }
+    }
+    vec![node]
 }

@@ -81,6 +81,53 @@ fn many_workflows_are_described_together() {
 }
 
 #[test]
+fn a_grouping_is_shown_before_and_after() {
+    insta::with_settings!({prepend_module_to_snapshot => false}, {
+        let args = ["inspect", "montage[tasks=58,seed=3]", "--group", "paul[fine=20 s]"];
+        insta::assert_snapshot!("inspect-grouped", gridemu(&args).well().out);
+    });
+    let args = ["inspect", "fork-join[tasks=12,width=10]", "--json", "--group", "horizontal[size=5]"];
+    let found = gridemu(&args).json();
+    let grouping = &found["grouping"];
+    assert_eq!((&found["tasks"], &grouping["grouped"]["tasks"]), (&12.into(), &4.into()));
+    assert_eq!((&grouping["by"], &grouping["single"]), (&"horizontal[size=5]".into(), &2.into()));
+    // Five tasks of a minute one after the other, between two of a minute.
+    assert_eq!(
+        (&found["critical_path_s"], &grouping["grouped"]["critical_path_s"]),
+        (&180.0.into(), &420.0.into())
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let gwf = file(folder.path(), "w.gwf", GWF);
+    let shown = gridemu(&["inspect", &gwf, "--group", "vertical"]).well().out.clone();
+    assert!(shown.contains("grouped by vertical: 2 workflows of 2 tasks in 1 min\n"), "{shown}");
+    assert_eq!(
+        gridemu(&["inspect", &gwf, "--json", "--group", "vertical"]).json()[0]["grouping"]["grouped"]["tasks"],
+        1
+    );
+    gridemu(&["inspect", "montage", "--group", "poul"]).ends(2, &["no grouping `poul`", "paul"]);
+    gridemu(&["inspect", "montage", "--group", "paul[fine=x]"]).ends(2, &["`fine=x`", "a span such as"]);
+    gridemu(&["inspect", "poisson[jobs=3]", "--group", "paul"])
+        .ends(2, &["`--group` is for workflows", "hint: "]);
+}
+
+#[test]
+fn a_workflow_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let figures = argument(&folder.path().join("figures"));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join("figures").join(name)).unwrap();
+    gridemu(&["inspect", "montage[tasks=58,seed=3]", "--svg", &figures]).well();
+    let svg = read("workflow.svg");
+    assert_eq!(svg.matches("<title>").count(), 58, "{svg}");
+    assert!(svg.contains("critical path, 21 s") && svg.contains(">mBackground</text>"), "{svg}");
+    assert!(read("workflow.csv").contains("mProject_00000021,mDiffFit_00000025,,,1,yes\n"));
+    let gwf = file(folder.path(), "w.gwf", GWF);
+    gridemu(&["inspect", &gwf, "--svg", &figures, "--theme", "dark", "--width", "single"]).well();
+    assert!(read("workflow-1.svg").contains("mm\"") && read("workflow-2.svg").contains("#15181c"));
+    gridemu(&["inspect", "poisson[jobs=3]", "--svg", &figures]).ends(2, &["`--svg`", "is for workflows"]);
+    gridemu(&["inspect", "montage", "--width", "single"]).ends(2, &["`--width single`", "--svg DIR"]);
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| file(folder.path(), name, text);

@@ -1,0 +1,126 @@
+//! Heuristics that compare all tasks that are ready (Maheswaran et al. 1999, Braun et al. 2001).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::alike::Alike;
+use super::holes::makespan;
+use super::{Costs, Holes, Placement};
+use crate::units::{Span, Time};
+
+/// Of each task the end in the pool where it ends first; the task where that is earliest goes there; and again.
+///
+/// A task that fits nowhere is left out; so it is in all heuristics.
+pub fn min_min(costs: &impl Costs, holes: &mut impl Holes) -> Vec<Placement> {
+    let mut table = Alike::new(costs, holes);
+    let entry = |table: &Alike<'_, _, _>, row: usize| Reverse((table.best(row).0.0, table.task(row), row));
+    let mut heap: BinaryHeap<_> = table.rows().into_iter().map(|row| entry(&table, row)).collect();
+    let mut plan = Vec::with_capacity(costs.tasks());
+    // An end in the heap is never too late. So the top, if it is still true, is the earliest.
+    while let Some(Reverse((_, _, row))) = heap.pop() {
+        if table.is_fresh(row) {
+            plan.extend(table.commit(row));
+        }
+        table.refresh(row, false);
+        if table.is_open(row) {
+            heap.push(entry(&table, row));
+        }
+    }
+    plan
+}
+
+/// Of each task the end in the pool where it ends first; the task where that is latest goes there; and again.
+pub fn max_min(costs: &impl Costs, holes: &mut impl Holes) -> Vec<Placement> {
+    greatest_first(costs, holes, false, |(end, _), _| end.micros())
+}
+
+/// The shorter of [`min_min`]'s and [`max_min`]'s plan; the first if they end at once.
+pub fn duplex<H: Holes + Clone>(costs: &impl Costs, holes: &mut H) -> Vec<Placement> {
+    let mut other = holes.clone();
+    let (min, max) = (min_min(costs, holes), max_min(costs, &mut other));
+    if makespan(&max) < makespan(&min) {
+        *holes = other;
+        return max;
+    }
+    min
+}
+
+/// When [`sufferage`] makes the claims of tasks on pools true.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Claims {
+    /// After each pass over all tasks: in each pool that was claimed, the task that would suffer most without it (Maheswaran et al. 1999).
+    Pass,
+    /// One at a time: the task that would suffer most of all.
+    One,
+}
+
+/// What a task suffers if it does not get its best pool, but its second best: how much later it would end. It is nothing for a task that
+/// has only one.
+///
+/// Where pools are clusters, as here, and ends include the way of the data, this is what Casanova et al. (2000) call XSufferage.
+pub fn sufferage(costs: &impl Costs, holes: &mut impl Holes, claims: Claims) -> Vec<Placement> {
+    match claims {
+        Claims::One => greatest_first(costs, holes, true, |(end, _), second| suffers(end, second.0).micros()),
+        Claims::Pass => by_passes(costs, holes),
+    }
+}
+
+fn suffers(end: Time, second: Time) -> Span {
+    if second == Time::NEVER { Span::ZERO } else { second.since(end) }
+}
+
+/// Again and again the task whose `key` of its best and its second best pool is greatest.
+fn greatest_first(
+    costs: &impl Costs,
+    holes: &mut impl Holes,
+    second: bool,
+    key: impl Fn(super::alike::Ending, super::alike::Ending) -> u64,
+) -> Vec<Placement> {
+    let mut table = Alike::new(costs, holes);
+    let mut plan: Vec<Placement> = Vec::with_capacity(costs.tasks());
+    let mut rows = table.rows();
+    loop {
+        let last = plan.last().map(|placed| placed.pool);
+        let mut greatest: Option<(u64, Reverse<u32>, usize)> = None;
+        rows.retain(|row| {
+            if let Some(pool) = last {
+                table.refresh_after(*row, pool, second);
+            }
+            if !table.is_open(*row) {
+                return false;
+            }
+            let (best, other) = table.best(*row);
+            let key = (key(best, other), Reverse(table.task(*row)), *row);
+            if greatest.is_none_or(|greatest| key > greatest) {
+                greatest = Some(key);
+            }
+            true
+        });
+        let Some((_, _, row)) = greatest else { return plan };
+        plan.extend(table.commit(row));
+    }
+}
+
+fn by_passes(costs: &impl Costs, holes: &mut impl Holes) -> Vec<Placement> {
+    let mut table = Alike::new(costs, holes);
+    let mut plan = Vec::with_capacity(costs.tasks());
+    let mut rows = table.rows();
+    while !rows.is_empty() {
+        // What each pool's claimant suffers, its task and its row. Of tasks that are alike only the first can have the claim.
+        let mut claims: Vec<Option<(Span, Reverse<u32>, usize)>> = vec![None; costs.pools()];
+        for row in &rows {
+            let ((end, pool), (second, _)) = table.best(*row);
+            let claim = Some((suffers(end, second), Reverse(table.task(*row)), *row));
+            let held = &mut claims[pool as usize];
+            *held = claim.max(*held);
+        }
+        for (_, _, row) in claims.into_iter().flatten() {
+            plan.extend(table.commit(row));
+        }
+        rows.retain(|row| {
+            table.refresh(*row, true);
+            table.is_open(*row)
+        });
+    }
+    plan
+}

@@ -1,0 +1,193 @@
+//! Grouping: tasks that go to a site together, as one job.
+//!
+//! A [`Group`] says which tasks belong together; a [`Grouping`] is what comes of it: the groups with their tasks in an order in which they
+//! can run, and the workflow that has the groups as its tasks.
+//!
+//! ```
+//! use gridemu::workflow::grouping::{Grouping, GroupingRegistry};
+//! use gridemu::workflow::shapes::ShapeSpec;
+//!
+//! let workflow = "fork-join[tasks=12,width=10]".parse::<ShapeSpec>().unwrap().workflow(1).unwrap();
+//! let by = GroupingRegistry::standard().build(&"horizontal[size=5]".parse().unwrap()).unwrap();
+//! let grouping = Grouping::of(&workflow, &*by).unwrap();
+//! // The fork, two groups of five tasks, the join.
+//! assert_eq!(grouping.workflow().len(), 4);
+//! ```
+
+mod contents;
+mod registry;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+pub use contents::GroupingContents;
+pub use horizontal::{Clusters, Horizontal};
+pub use none::Ungrouped;
+pub use paul::Paul;
+pub use registry::{GroupingInfo, GroupingRegistry, Groupings};
+use rustc_hash::FxHashSet;
+pub use vertical::Vertical;
+
+use super::{DataFile, FileId, Part, Task, TaskId, Workflow, WorkflowError};
+
+crate::model::standard_policies! { GroupingRegistry:
+    none
+    horizontal
+    vertical
+    paul
+}
+
+/// A way to put tasks into groups.
+pub trait Group: fmt::Debug + Send + Sync {
+    /// A number for each task; tasks of one number are one group. There must be no cycle of groups.
+    fn labels(&self, workflow: &Workflow) -> Vec<u32>;
+}
+
+/// Tasks that run on the same processors one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskGroup {
+    /// The tasks, by level, then by number: each after its predecessors.
+    pub tasks: Vec<TaskId>,
+    /// The files that one of them writes and no task of another group reads, but one of this: they never leave.
+    pub internal: Vec<FileId>,
+}
+
+/// A workflow whose tasks are in groups, each in one.
+#[derive(Clone, Debug)]
+pub struct Grouping {
+    groups: Vec<TaskGroup>,
+    group_of: Vec<u32>,
+    workflow: Workflow,
+}
+
+impl Grouping {
+    /// Groups the tasks of a workflow.
+    ///
+    /// # Errors
+    /// [`WorkflowError`] if the groups wait for each other in a cycle, or if there is not a number for each task; no grouping of the library
+    /// does that.
+    pub fn of(workflow: &Workflow, by: &dyn Group) -> Result<Self, WorkflowError> {
+        let labels = by.labels(workflow);
+        let wrong = |problem, hint| WorkflowError { part: Part::Workflow, problem, hint };
+        if labels.len() != workflow.len() {
+            let problem = format!("the grouping has {} labels for {} tasks", labels.len(), workflow.len());
+            return Err(wrong(problem, "give each task one"));
+        }
+        // Groups are numbered by their lowest task.
+        let mut numbers = BTreeMap::new();
+        let mut group_of = Vec::with_capacity(labels.len());
+        for label in &labels {
+            let next = numbers.len() as u32;
+            group_of.push(*numbers.entry(*label).or_insert(next));
+        }
+        let mut groups = vec![TaskGroup { tasks: Vec::new(), internal: Vec::new() }; numbers.len()];
+        // By level, then by number: predecessors are at lower levels.
+        let levels = workflow.levels();
+        let mut order: Vec<TaskId> = workflow.ids().collect();
+        order.sort_by_key(|task| levels[task.index()]);
+        for task in order {
+            groups[group_of[task.index()] as usize].tasks.push(task);
+        }
+        for (file, data) in (0..).map(FileId).zip(workflow.files()) {
+            if let Some(producer) = data.producer
+                && !data.consumers.is_empty()
+                && data.consumers.iter().all(|task| group_of[task.index()] == group_of[producer.index()])
+            {
+                groups[group_of[producer.index()] as usize].internal.push(file);
+            }
+        }
+        let quotient = quotient(workflow, &groups, &group_of).map_err(|cycle| {
+            let names: Vec<String> = cycle
+                .iter()
+                .map(|group| format!("`{}`", workflow.task(groups[group.index()].tasks[0]).name))
+                .collect();
+            let problem =
+                format!("the groups of the tasks {} wait for each other in a cycle", names.join(", "));
+            wrong(problem, "group tasks such that no way leads out of a group and back")
+        })?;
+        Ok(Self { groups, group_of, workflow: quotient })
+    }
+
+    /// The groups, in the order of their lowest tasks.
+    pub fn groups(&self) -> &[TaskGroup] {
+        &self.groups
+    }
+
+    /// The place in [`Grouping::groups`] of the group of a task.
+    ///
+    /// # Panics
+    /// If the number is of another workflow.
+    pub fn group_of(&self, task: TaskId) -> usize {
+        self.group_of[task.index()] as usize
+    }
+
+    /// The workflow whose tasks are the groups, in their order. A group of one task is that task. One of several has the sum of their run
+    /// times, since they run one after the other, their most processors and memory, their types with `+` between them, and a run
+    /// time on those machine classes for which all of them have one. Its files are those that enter or leave groups.
+    pub fn workflow(&self) -> &Workflow {
+        &self.workflow
+    }
+}
+
+/// `Err` with the groups of a cycle.
+fn quotient(workflow: &Workflow, groups: &[TaskGroup], group_of: &[u32]) -> Result<Workflow, Vec<TaskId>> {
+    let group = |task: TaskId| TaskId(group_of[task.index()]);
+    let internal: FxHashSet<FileId> =
+        groups.iter().flat_map(|group| group.internal.iter().copied()).collect();
+    // What is read and written, without internal files, under its new number.
+    let mut files = Vec::with_capacity(workflow.files().len() - internal.len());
+    let (mut inputs, mut outputs) = (vec![Vec::new(); groups.len()], vec![Vec::new(); groups.len()]);
+    for (_, data) in (0..).map(FileId).zip(workflow.files()).filter(|(file, _)| !internal.contains(file)) {
+        let file = FileId(files.len() as u32);
+        let producer = data.producer.map(group);
+        let mut consumers: Vec<TaskId> = data.consumers.iter().map(|task| group(*task)).collect();
+        consumers.sort_unstable();
+        consumers.dedup();
+        consumers.retain(|consumer| Some(*consumer) != producer);
+        consumers.iter().for_each(|consumer| inputs[consumer.index()].push(file));
+        if let Some(producer) = producer {
+            outputs[producer.index()].push(file);
+        }
+        files.push(DataFile { name: data.name.clone(), size: data.size, producer, consumers });
+    }
+    let names: FxHashSet<&str> = workflow.tasks().map(|task| &*task.name).collect();
+    let tasks = groups.iter().zip(inputs).zip(outputs);
+    let tasks =
+        tasks.map(|((group, inputs), outputs)| Task { inputs, outputs, ..task_of(workflow, group, &names) });
+    let edges =
+        workflow.edges().map(|(from, to, _)| (group(from).0, group(to).0)).filter(|(from, to)| from != to);
+    Workflow::assemble(workflow.name().to_owned(), tasks.collect(), files, edges.collect())
+}
+
+/// The group as a task, without its files.
+fn task_of(workflow: &Workflow, group: &TaskGroup, names: &FxHashSet<&str>) -> Task {
+    let tasks: Vec<&Task> = group.tasks.iter().map(|task| workflow.task(*task)).collect();
+    let first = tasks[0];
+    let (mut name, mut kinds, mut by_class) =
+        (first.name.clone(), vec![&*first.kind], first.by_class.clone());
+    if tasks.len() > 1 {
+        name += &format!("+{}", tasks.len() - 1);
+        while names.contains(&*name) {
+            name.push('+');
+        }
+    }
+    for task in &tasks[1..] {
+        if !kinds.contains(&&*task.kind) {
+            kinds.push(&task.kind);
+        }
+        by_class.retain(|class, _| task.by_class.contains_key(class));
+        by_class.iter_mut().for_each(|(class, span)| *span += task.by_class[class]);
+    }
+    Task {
+        name,
+        kind: kinds.join("+"),
+        runtime: tasks.iter().map(|task| task.runtime).sum(),
+        by_class,
+        procs: tasks.iter().map(|task| task.procs).max().unwrap_or(1),
+        memory: tasks.iter().filter_map(|task| task.memory).max(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+    }
+}
