@@ -9,13 +9,12 @@ use serde::{Deserialize, Serialize};
 use self::assigned::Flights;
 pub(super) use self::unplaced::{is_recalled, number, of_job, record_given_up, unplaced};
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, Body, EntityError, Message, Outbox, Quiescence, Sender, SiteReport, Stamp};
+use super::{Address, EndedJob, EntityError, Outbox, Quiescence, SiteReport, Stamp, ToBroker, ToPortal};
 use crate::broker::{
     BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, InFlight, Pool, PoolFacts, WaitingJob,
 };
 use crate::model::{
-    BrokerSpec, EventCause, Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, RejectReason,
-    Replan, SiteId,
+    BrokerSpec, EventCause, Job, JobId, Outcome, PoolId, Record, RecordSink, RejectReason, Replan, TaskId,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -44,7 +43,7 @@ pub struct Broker {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
-    mail: Mailbox,
+    mail: Mailbox<ToBroker>,
     pools: Vec<Pool>,
     waiting: Vec<Waiting>,
     flights: Flights,
@@ -216,23 +215,22 @@ impl Broker {
         }
     }
 
-    fn pool_at(&self, site: SiteId, partition: PartitionId) -> Option<usize> {
-        let at = self.first_pool.get(site.index())? + partition.index();
-        self.state.pools.get(at).filter(|pool| pool.facts.id == PoolId { site, partition }).map(|_| at)
+    fn pool_at(&self, id: PoolId) -> Option<usize> {
+        let at = self.first_pool.get(id.site.index())? + id.partition.index();
+        self.state.pools.get(at).filter(|pool| pool.facts.id == id).map(|_| at)
     }
 
-    fn handle_one(&mut self, message: Message, now: Stamp, outbox: &mut dyn Outbox) {
-        let sender = message.sender;
-        if !matches!(message.body, Body::Submit(_) | Body::Sent { .. }) {
+    fn handle_one(&mut self, letter: ToBroker, now: Stamp, outbox: &mut dyn Outbox) {
+        if !matches!(letter, ToBroker::Submit(_) | ToBroker::Sent { .. }) {
             self.left = 0;
         }
-        match message.body {
-            Body::Submit(job) => {
+        match letter {
+            ToBroker::Submit(job) => {
                 self.state.last = now.time;
                 self.policy.on(&BrokerEvent::Arrived(job.id));
                 self.wait(Waiting { job, refused: Vec::new() }, now, outbox);
             }
-            Body::GridView(reports) => {
+            ToBroker::View(reports) => {
                 let mut churned = false;
                 for report in reports {
                     churned |= self.learn(report);
@@ -244,32 +242,31 @@ impl Broker {
                     self.recall(now, outbox);
                 }
             }
-            Body::Ask { partition, procs, measured } => {
-                let Sender::Entity(Address::Site(site)) = sender else { return };
-                if let Some(at) = self.pool_at(site, partition) {
+            ToBroker::Ask { pool, procs, measured } => {
+                if let Some(at) = self.pool_at(pool) {
                     let coming = self.state.flights.unseen(at, measured);
                     self.state.pools[at].asked = procs.saturating_sub(coming);
                     self.fresh = true;
                 }
             }
-            Body::Sent { number, arrival } => self.state.flights.sent(number, arrival),
-            Body::Ended { number, job, outcome, output } => {
+            ToBroker::Sent { task, arrival } => self.state.flights.sent(task.0, arrival),
+            ToBroker::Ended(ended) => {
                 self.state.last = now.time;
-                if let Some(gone) = self.state.flights.remove(number) {
+                if let Some(gone) = self.state.flights.remove(ended.task.0) {
                     let pool = self.settle(gone.pool);
+                    let EndedJob { job, outcome, .. } = ended;
                     self.policy.on(&BrokerEvent::Ended { job, pool, outcome });
                 }
-                self.notify_portal(Body::Ended { number, job, outcome, output }, now, outbox);
+                self.notify_portal(ended, now, outbox);
             }
-            Body::Returned { job, why } => self.back(job, why, now, outbox),
-            _ => {}
+            ToBroker::Returned { job, why } => self.back(job, why, now, outbox),
         }
     }
 
     /// Notifies the portal that a job has ended, if its workload must know.
-    fn notify_portal(&mut self, ended: Body, now: Stamp, outbox: &mut dyn Outbox) {
+    fn notify_portal(&mut self, ended: EndedJob, now: Stamp, outbox: &mut dyn Outbox) {
         if self.feedback {
-            self.send(Address::Portal, now, Span::ZERO, ended, outbox);
+            self.send(Address::Portal, now, Span::ZERO, ToPortal::Ended(ended), outbox);
         }
     }
 
@@ -322,7 +319,8 @@ impl Broker {
         let reason = if waiting.refused.is_empty() { RejectReason::TooLarge } else { RejectReason::NoPool };
         let (job, outcome) = (&waiting.job, Outcome::Rejected(reason));
         record_given_up(job, EventCause::Refused(reason), outcome, now.time, outbox);
-        let ended = Body::Ended { number: number(job), job: job.id, outcome, output: Bytes::ZERO };
+        let task = TaskId(number(job));
+        let ended = EndedJob { task, job: job.id, outcome, output: Bytes::ZERO };
         self.notify_portal(ended, now, outbox);
     }
 
@@ -353,11 +351,13 @@ impl Broker {
 }
 
 impl Moments for Broker {
+    type Letter = ToBroker;
+
     fn address(&self) -> Address {
         Address::Broker
     }
 
-    fn mail(&mut self) -> &mut Mailbox {
+    fn mail(&mut self) -> &mut Mailbox<ToBroker> {
         &mut self.state.mail
     }
 
@@ -367,7 +367,7 @@ impl Moments for Broker {
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         while let Some(message) = self.state.mail.take(now) {
-            self.handle_one(message, now, outbox);
+            self.handle_one(message.body, now, outbox);
         }
         if let Some(again) = self.state.again {
             if now < again {

@@ -66,6 +66,14 @@ pub enum EntityError {
         /// Their number.
         sequence: u64,
     },
+    /// A message for another kind of entity.
+    #[error("{who} has been sent a message that is for {meant}")]
+    Misaddressed {
+        /// The receiver.
+        who: String,
+        /// The kind of entity that can take it.
+        meant: &'static str,
+    },
     /// The saved state does not fit the entity.
     #[error("the saved state of {who} cannot be restored: {problem}")]
     BadSave {

@@ -93,11 +93,10 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 2: jobs carry elastic commands, and partitions have an agenda.
-            Self::Portal | Self::Broker | Self::Dispatcher => 2,
-            // 3: machines that are down from the beginning are recorded at the beginning.
-            Self::Site => 3,
-            Self::Directory | Self::Network => 1,
+            // One more for all: each kind of entity has messages of its own.
+            Self::Portal | Self::Broker | Self::Dispatcher => 3,
+            Self::Site => 4,
+            Self::Directory | Self::Network => 2,
         }
     }
 

@@ -6,8 +6,8 @@ use super::assigned::Assigned;
 use super::{Broker, State, Waiting, of_job};
 use crate::broker::{GridView, Plan, Planned, WaitingJob};
 use crate::entity::mailbox::{MOST_ROUNDS, Moments};
-use crate::entity::{Address, Body, Outbox, Stamp};
-use crate::model::{EventKind, EventRecord, Record};
+use crate::entity::{Address, Outbox, Stamp, ToDispatcher};
+use crate::model::{EventKind, EventRecord, Record, TaskId};
 use crate::units::Span;
 
 /// Rounds from an assignment to the report of it: dispatcher, site, directory, broker.
@@ -22,8 +22,8 @@ impl Broker {
         let queued = self.spec.recall_queued;
         let numbers: Vec<u64> = self.state.flights.recallable(queued).collect();
         for number in numbers {
-            let body = Body::Recall { number, queued };
-            self.send(Address::Dispatcher, now, Span::ZERO, body, outbox);
+            let letter = ToDispatcher::Recall { task: TaskId(number), queued };
+            self.send(Address::Dispatcher, now, Span::ZERO, letter, outbox);
             self.state.tally.recalled += 1;
         }
     }
@@ -121,7 +121,7 @@ impl Broker {
             .flights
             .insert(number, Assigned { pool: planned.pool, procs, area, arrival: Some(arrival), refused });
         job.partition = Some(id.partition);
-        let body = Body::Assign { job, pool: id };
-        self.send(Address::Dispatcher, now, Span::ZERO, body, outbox);
+        let letter = ToDispatcher::Assign { job, pool: id };
+        self.send(Address::Dispatcher, now, Span::ZERO, letter, outbox);
     }
 }
