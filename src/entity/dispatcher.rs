@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use self::held::Held;
 use self::transfers::Staging;
 use self::waits::Waits;
-use super::broker::{is_recalled, number, of_job, record_given_up, unplaced};
+use super::broker::{is_recalled, of_job, record_given_up, task, unplaced};
 use super::mailbox::{Mailbox, Moments};
 use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToDispatcher, ToSite};
 use crate::model::{
@@ -45,7 +45,7 @@ pub struct Dispatcher {
     outgoing: VecDeque<(Time, Box<Job>, PoolId)>,
     busy_until: Time,
     /// Jobs sent to a site that has not notified the dispatcher of them since: number and site.
-    sent: BTreeMap<u64, SiteId>,
+    sent: BTreeMap<TaskId, SiteId>,
     /// Jobs that came back and rest before they are planned again.
     resting: Waits,
     /// When to check again which held jobs may go, because the limit allows more.
@@ -156,7 +156,7 @@ impl Dispatcher {
         let resting = std::mem::take(&mut self.resting).into_jobs();
         let mut left: Vec<Box<Job>> =
             staging.chain(outgoing).chain(held).chain(resting).chain(self.mail.jobs()).collect();
-        left.sort_by_key(|job| number(job));
+        left.sort_by_key(|job| task(job));
         for job in left {
             self.done += 1;
             sink.record(Record::Job(unplaced(&job, Outcome::Unfinished, now)));
@@ -190,7 +190,7 @@ impl Dispatcher {
 
     /// Notifies the broker when a job reaches its site; `None` while it is held back.
     fn notify_sent(&mut self, job: &Job, arrival: Option<Stamp>, now: Stamp, outbox: &mut dyn Outbox) {
-        self.notify_broker(now, ToBroker::Sent { task: TaskId(number(job)), arrival }, outbox);
+        self.notify_broker(now, ToBroker::Sent { task: task(job), arrival }, outbox);
     }
 
     /// Whether the site may have another grid job.
@@ -227,7 +227,7 @@ impl Dispatcher {
                 self.notify_broker(now, ToBroker::Ended(ended), outbox);
             }
             ToDispatcher::Returned { site, job, why } => {
-                self.left(TaskId(number(&job)), site, now, outbox);
+                self.left(task(&job), site, now, outbox);
                 self.came_back(job, why, now, outbox);
             }
         }
@@ -269,13 +269,13 @@ impl Dispatcher {
             self.last = now.time;
         }
         self.tally.dispatched += 1;
-        self.sent.insert(number(&job), pool.site);
+        self.sent.insert(task(&job), pool.site);
         self.send(Address::Site(pool.site), now, latency, ToSite::Submit(job), outbox);
     }
 
     /// Notes that a job has left its site, so that another may go there.
     fn left(&mut self, task: TaskId, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
-        self.sent.remove(&task.0);
+        self.sent.remove(&task);
         let places = &mut self.at_site[site.index()];
         *places = places.saturating_sub(1);
         self.fill_places(site, now, outbox);
@@ -291,9 +291,9 @@ impl Dispatcher {
     }
 
     fn recall(&mut self, task: TaskId, queued: bool, now: Stamp, outbox: &mut dyn Outbox) {
-        if let Some(job) = self.held.take(task.0) {
+        if let Some(job) = self.held.take(task) {
             self.came_back(job, EventCause::Replanned, now, outbox);
-        } else if let Some(site) = self.sent.get(&task.0).copied().filter(|_| queued) {
+        } else if let Some(site) = self.sent.get(&task).copied().filter(|_| queued) {
             let latency = self.latency[site.index()];
             self.send(Address::Site(site), now, latency, ToSite::Withdraw(task), outbox);
         }
@@ -337,8 +337,7 @@ impl Dispatcher {
             _ => Outcome::Rejected(RejectReason::NoPool),
         };
         record_given_up(job, why, outcome, now.time, outbox);
-        let task = TaskId(number(job));
-        let ended = EndedJob { task, job: job.id, outcome, output: Bytes::ZERO };
+        let ended = EndedJob { task: task(job), job: job.id, outcome, output: Bytes::ZERO };
         self.notify_broker(now, ToBroker::Ended(ended), outbox);
     }
 }

@@ -93,8 +93,10 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
+            // 4: a table of tasks.
+            Self::Broker => 4,
             // One more for all: each kind of entity has messages of its own.
-            Self::Portal | Self::Broker | Self::Dispatcher => 3,
+            Self::Portal | Self::Dispatcher => 3,
             Self::Site => 4,
             Self::Directory | Self::Network => 2,
         }
