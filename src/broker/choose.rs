@@ -5,7 +5,8 @@ use super::{Answer, BrokerPolicy, GridView, Pool, Reason, Task};
 
 /// A policy that decides about one task at a time. [`OneByOne`] makes a [`BrokerPolicy`] of it.
 pub trait Choose: Send {
-    /// What a pool must have for the policy to pick it. A task that passes nowhere is left without asking the policy.
+    /// What a pool must have for the policy to pick it. Of the tasks that passed nowhere before, the policy is not asked about those that
+    /// pass nowhere now.
     fn gate(&self) -> Gate {
         Gate::Every
     }
@@ -84,6 +85,20 @@ impl Gate {
             return u32::MAX;
         }
         pools.iter().filter(|pool| pool.open).map(|pool| self.has(pool)).max().unwrap_or(0)
+    }
+
+    /// Whether the task passes for any pool. If it does not, no task of its shape does.
+    pub(super) fn passes(self, view: &GridView<'_>, task: Task<'_>) -> bool {
+        (0..view.pools().len()).any(|at| match self {
+            Self::Every => true,
+            Self::Fits => view.fits(task, at, true),
+            Self::AllUp => view.fits(task, at, true) || view.fits(task, at, false),
+            Self::Free => view.fits(task, at, true) && view.is_free(task, at),
+            Self::Asked => {
+                let pool = &view.pools()[at];
+                view.fits(task, at, true) && pool.procs_for(&task) <= pool.asked
+            }
+        })
     }
 
     /// The bound once a plan has taken something away.

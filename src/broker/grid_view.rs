@@ -1,14 +1,16 @@
 //! The grid view of a broker policy: tasks that wait, pools as they last reported, and the plan.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::ops::ControlFlow;
 
+use super::Task;
 use super::choose::{Choose, Pick};
 use super::decision::{Candidate, Choice, PlanTrace};
 use super::plan::{Act, Answer, Decision, Plan, Reason};
 use super::pool::{Pool, spread};
 use super::ready::Rank;
 use super::tasks::{Asked, Tasks};
-use super::{Gate, Task};
 use crate::model::{JobId, TaskId};
 use crate::units::Time;
 
@@ -184,26 +186,53 @@ impl<'a> GridView<'a> {
     }
 
     /// Asks a policy of immediate mode about each task, in order, and carries out what it picks.
+    ///
+    /// Of tasks that a plan has left before, it is asked only about those that may fit somewhere now: what is true of a task is true
+    /// of all that need the same processors and were refused by the same pools.
     pub fn sweep(&mut self, policy: &mut impl Choose) {
-        // What has just arrived is seldom much, and seldom left. All of it may be, where nothing is to be had.
-        let gate = if self.asked == Asked::All { policy.gate() } else { Gate::Every };
-        let mut bound = gate.bound(self.pools);
-        for task in self.ready() {
-            if bound == 0 {
+        let mut asked = self.asked;
+        if asked == Asked::All && self.tasks.has_left() {
+            if self.sweep_left(policy).is_break() {
                 return;
             }
-            if task.size().min() > bound {
-                continue;
-            }
-            match policy.choose(self, task) {
-                Pick::Pool(pool, reason) => {
-                    self.pick(policy, task, pool, reason);
-                    bound = gate.bound_after(bound, self.pools);
-                }
-                Pick::Leave => {}
-                Pick::Stop => return,
+            asked = Asked::New;
+        }
+        for task in self.tasks.asked(asked) {
+            if self.choose(policy, task) == Pick::Stop {
+                return;
             }
         }
+    }
+
+    fn sweep_left(&mut self, policy: &mut impl Choose) -> ControlFlow<()> {
+        let (gate, tasks) = (policy.gate(), self.tasks);
+        let mut bound = gate.bound(self.pools);
+        let mut shapes: Vec<_> = tasks.left(bound).collect();
+        // The first task of each shape; the next to be asked about is the first of all.
+        let firsts = shapes.iter_mut().enumerate();
+        let firsts = firsts.filter_map(|(at, (_, alike))| Some(Reverse((alike.next()?, at))));
+        let mut next: BinaryHeap<_> = firsts.collect();
+        while let Some(Reverse(((_, id), at))) = next.pop() {
+            let (least, alike) = &mut shapes[at];
+            let Some(task) = tasks.ready(*id).filter(|_| *least <= bound) else { continue };
+            match self.choose(policy, task) {
+                Pick::Pool(..) => bound = gate.bound_after(bound, self.pools),
+                Pick::Leave if gate.passes(self, task) => {}
+                Pick::Leave => continue,
+                Pick::Stop => return ControlFlow::Break(()),
+            }
+            next.extend(alike.next().map(|first| Reverse((first, at))));
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Asks a policy about a task, and carries out what it picks.
+    fn choose(&mut self, policy: &mut impl Choose, task: Task<'_>) -> Pick {
+        let pick = policy.choose(self, task);
+        if let Pick::Pool(pool, reason) = pick {
+            self.pick(policy, task, pool, reason);
+        }
+        pick
     }
 
     fn pick(&mut self, policy: &impl Choose, task: Task<'_>, pool: usize, reason: Reason) {

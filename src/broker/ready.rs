@@ -1,16 +1,34 @@
 //! Tasks that are ready to be assigned, in their order.
 
+use std::collections::btree_map::{self, Entry};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::TaskId;
+use super::Task;
+use crate::model::{PoolId, TaskId};
 
 /// The place of a ready task in the order in which a policy sees them: that in which they arrived or returned.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Rank(pub(super) u64);
+
+/// What decides of a task where it fits: what is true of one task of a shape is true of all.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Shape {
+    /// The fewest processors that it can use. It comes first in the order of shapes.
+    pub(super) least: u32,
+    preferred: u32,
+    refused: Vec<PoolId>,
+}
+
+impl Shape {
+    pub(super) fn of(task: &Task<'_>) -> Self {
+        let size = task.size();
+        Self { least: size.min(), preferred: size.preferred(), refused: task.refused().to_vec() }
+    }
+}
 
 /// The ready tasks by rank.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +37,8 @@ pub(super) struct Ready {
     new: VecDeque<(Rank, Option<TaskId>)>,
     /// What a plan has left.
     left: BTreeMap<Rank, TaskId>,
+    /// The same by shape.
+    shapes: BTreeMap<Shape, BTreeMap<Rank, TaskId>>,
     count: usize,
 }
 
@@ -34,21 +54,46 @@ impl Ready {
         self.count += 1;
     }
 
-    /// Takes out the task of that rank.
-    pub(super) fn remove(&mut self, rank: Rank) {
+    /// Takes out the task of that rank, which has this shape.
+    pub(super) fn remove(&mut self, rank: Rank, shape: impl FnOnce() -> Shape) {
         self.count -= 1;
         if self.new.pop_front_if(|(first, _)| *first == rank).is_none() {
             match self.new.binary_search_by_key(&rank, |(rank, _)| *rank) {
                 Ok(at) => self.new[at].1 = None,
-                Err(_) => drop(self.left.remove(&rank)),
+                Err(_) => {
+                    self.left.remove(&rank);
+                    if let Entry::Occupied(mut alike) = self.shapes.entry(shape()) {
+                        alike.get_mut().remove(&rank);
+                        if alike.get().is_empty() {
+                            alike.remove();
+                        }
+                    }
+                }
             }
         }
         while self.new.pop_front_if(|(_, task)| task.is_none()).is_some() {}
     }
 
-    /// Notes that a plan has left all of them.
-    pub(super) fn leave(&mut self) {
-        self.left.extend(self.new.drain(..).filter_map(|(rank, task)| Some((rank, task?))));
+    /// Whether a plan has left any.
+    pub(super) fn has_left(&self) -> bool {
+        !self.left.is_empty()
+    }
+
+    /// Takes out what no plan has left yet, so that it can be kept as left.
+    pub(super) fn take_new(&mut self) -> VecDeque<(Rank, Option<TaskId>)> {
+        std::mem::take(&mut self.new)
+    }
+
+    /// Keeps a task of this shape as left by a plan.
+    pub(super) fn leave(&mut self, rank: Rank, task: TaskId, shape: Shape) {
+        self.left.insert(rank, task);
+        self.shapes.entry(shape).or_default().insert(rank, task);
+    }
+
+    /// What a plan has left of tasks that can do with so many processors: for each shape its tasks, in order.
+    pub(super) fn left(&self, bound: u32) -> impl Iterator<Item = (u32, btree_map::Iter<'_, Rank, TaskId>)> {
+        let shapes = self.shapes.iter().take_while(move |(shape, _)| shape.least <= bound);
+        shapes.map(|(shape, alike)| (shape.least, alike.iter()))
     }
 
     /// Those that no plan has left yet, in order.

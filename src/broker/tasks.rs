@@ -3,13 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::btree_map::Entry;
+use std::collections::btree_map::{self, Entry};
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::lane::Lane;
-use super::ready::{Rank, Ready};
+use super::ready::{Rank, Ready, Shape};
 use super::{InFlight, Pool, Task};
 use crate::model::{Job, PoolId, TaskId};
 use crate::units::Stamp;
@@ -140,9 +140,24 @@ impl Tasks {
         self.ready.next(after, new).and_then(|id| self.ready(id))
     }
 
-    /// Notes that a plan has left all ready tasks.
-    pub(crate) fn leave(&mut self) {
-        self.ready.leave();
+    /// Notes that a plan has left all ready tasks: from now on they are found by what they need.
+    pub fn leave(&mut self) {
+        for (rank, task) in self.ready.take_new() {
+            if let Some((id, task)) = task.and_then(|id| Some((id, self.ready(id)?))) {
+                let shape = Shape::of(&task);
+                self.ready.leave(rank, id, shape);
+            }
+        }
+    }
+
+    /// What a plan has left of tasks that can do with so many processors: for each shape its least size and its tasks, in order.
+    pub(super) fn left(&self, bound: u32) -> impl Iterator<Item = (u32, btree_map::Iter<'_, Rank, TaskId>)> {
+        self.ready.left(bound)
+    }
+
+    /// Whether a plan has left tasks.
+    pub(super) fn has_left(&self) -> bool {
+        self.ready.has_left()
     }
 
     /// Jobs that wait, in order.
@@ -178,7 +193,7 @@ impl Tasks {
         let (procs, run) = (pool.procs_for(&seen), pool.run_of(&seen));
         let area = u128::from(procs) * u128::from(run.micros());
         let placed = Placed { pool: at, procs, area, arrival: Some(arrival), unseen: true };
-        self.ready.remove(*rank);
+        self.ready.remove(*rank, || Shape::of(&seen));
         self.lanes[at].add(task, &placed);
         match std::mem::replace(&mut row.phase, Phase::Placed(placed)) {
             Phase::Ready { job, .. } => Some((job, procs)),

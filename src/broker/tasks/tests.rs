@@ -33,8 +33,7 @@ impl Twin {
         let mut sum = InFlight::default();
         for (number, _) in self.placed.iter().filter(|(_, f)| f.pool == pool && f.unseen && flights(f)) {
             let (procs, area) = size(*number);
-            (sum.jobs, sum.procs, sum.area) =
-                (sum.jobs + 1, sum.procs + u64::from(procs), sum.area + area);
+            (sum.jobs, sum.procs, sum.area) = (sum.jobs + 1, sum.procs + u64::from(procs), sum.area + area);
         }
         sum
     }

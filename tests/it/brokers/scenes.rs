@@ -51,14 +51,35 @@ impl Scene {
 
     /// What the policy plans, and the pools as it leaves them.
     pub(super) fn plan(&self, policy: &mut dyn BrokerPolicy) -> (Vec<Planned>, Vec<Pool>) {
+        let before = policy.save();
+        let planned = self.plan_over(policy, &self.tasks(0));
+        let after = policy.save();
+        // It is the same over tasks of which an earlier plan has left the first, or all.
+        for left in [self.jobs.len() / 2, self.jobs.len()] {
+            policy.restore(&before).expect("its own state");
+            assert_eq!(self.plan_over(policy, &self.tasks(left)), planned);
+            assert_eq!(policy.save(), after);
+        }
+        planned
+    }
+
+    /// A table of these jobs, the first so many of which a plan has left.
+    fn tasks(&self, left: usize) -> Tasks {
         let mut tasks = Tasks::new(self.pools.len());
         for ((number, job), refused) in (0..).zip(&self.jobs).zip(&self.refused) {
             let mut job = job.clone();
             job.grid.get_or_insert_default().number = number;
             tasks.enter(Box::new(job), refused.clone());
+            if number + 1 == left as u64 {
+                tasks.leave();
+            }
         }
+        tasks
+    }
+
+    fn plan_over(&self, policy: &mut dyn BrokerPolicy, tasks: &Tasks) -> (Vec<Planned>, Vec<Pool>) {
         let mut pools = self.pools.clone();
-        let mut view = GridView::new(self.now, &mut pools, &tasks, Asked::All, self.count_in_flight);
+        let mut view = GridView::new(self.now, &mut pools, tasks, Asked::All, self.count_in_flight);
         let Answer::Done(plan) = policy.plan(&mut view) else { panic!("an answer at once") };
         (plan.into_iter().map(Planned::from).collect(), pools)
     }
