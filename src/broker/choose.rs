@@ -5,8 +5,8 @@ use super::{Answer, BrokerPolicy, GridView, Pool, Reason, Task};
 
 /// A policy that decides about one task at a time. [`OneByOne`] makes a [`BrokerPolicy`] of it.
 pub trait Choose: Send {
-    /// What a pool must have for the policy to pick it. Of the tasks that passed nowhere before, the policy is not asked about those that
-    /// pass nowhere now.
+    /// What a pool must have at least for the policy to pick it. Of the tasks that a plan has left before, the policy is asked only about
+    /// those that may pass somewhere now.
     fn gate(&self) -> Gate {
         Gate::Every
     }

@@ -190,14 +190,17 @@ impl<'a> GridView<'a> {
     /// Of tasks that a plan has left before, it is asked only about those that may fit somewhere now: what is true of a task is true
     /// of all that need the same processors and were refused by the same pools.
     pub fn sweep(&mut self, policy: &mut impl Choose) {
-        let mut asked = self.asked;
-        if asked == Asked::All && self.tasks.has_left() {
-            if self.sweep_left(policy).is_break() {
-                return;
+        let tasks = self.tasks;
+        if let Asked::One(task) = self.asked {
+            if let Some(task) = tasks.ready(task) {
+                self.choose(policy, task);
             }
-            asked = Asked::New;
+            return;
         }
-        for task in self.tasks.asked(asked) {
+        if self.asked == Asked::All && tasks.has_left() && self.sweep_left(policy).is_break() {
+            return;
+        }
+        for task in tasks.fresh() {
             if self.choose(policy, task) == Pick::Stop {
                 return;
             }

@@ -97,13 +97,13 @@ impl Ready {
     }
 
     /// Those that no plan has left yet, in order.
-    pub(super) fn new(&self) -> impl Iterator<Item = TaskId> + '_ {
+    pub(super) fn fresh(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.new.iter().filter_map(|(_, task)| *task)
     }
 
     /// All of them, in order.
     pub(super) fn all(&self) -> impl Iterator<Item = TaskId> + '_ {
-        self.left.values().copied().chain(self.new())
+        self.left.values().copied().chain(self.fresh())
     }
 
     /// The first one after a rank, or of all; with `new` among those that no plan has left yet.

@@ -128,11 +128,16 @@ impl Tasks {
     pub fn asked(&self, asked: Asked) -> impl Iterator<Item = Task<'_>> {
         let (all, new, one) = match asked {
             Asked::All => (Some(self.ready.all()), None, None),
-            Asked::New => (None, Some(self.ready.new()), None),
+            Asked::New => (None, Some(self.ready.fresh()), None),
             Asked::One(task) => (None, None, Some(task)),
         };
         let ids = all.into_iter().flatten().chain(new.into_iter().flatten()).chain(one);
         ids.filter_map(|id| self.ready(id))
+    }
+
+    /// The ready tasks that no plan has left yet, in order.
+    pub(super) fn fresh(&self) -> impl Iterator<Item = Task<'_>> {
+        self.ready.fresh().filter_map(|id| self.ready(id))
     }
 
     /// The first ready task behind another one; with `new` among those that no plan has left yet.
@@ -169,13 +174,12 @@ impl Tasks {
     }
 
     /// Takes out the jobs that wait, in order.
-    pub(crate) fn take_waiting(&mut self) -> Vec<Box<Job>> {
-        let ready = std::mem::take(&mut self.ready);
-        let take = |id| match self.rows.remove(&id)?.phase {
+    pub(crate) fn take_waiting(&mut self) -> impl Iterator<Item = Box<Job>> + '_ {
+        let ids: Vec<TaskId> = std::mem::take(&mut self.ready).all().collect();
+        ids.into_iter().filter_map(|id| match self.rows.remove(&id)?.phase {
             Phase::Ready { job, .. } => Some(job),
             Phase::Placed(_) => None,
-        };
-        ready.all().filter_map(take).collect()
+        })
     }
 
     /// Notes that a ready task goes to the pool at this place, and when it arrives there. Returns its job and its

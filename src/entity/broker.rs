@@ -163,7 +163,7 @@ impl Broker {
     /// Ends the run: jobs that wait here end as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
         let waiting = self.state.tasks.take_waiting();
-        for job in waiting.into_iter().chain(self.state.mail.jobs()) {
+        for job in waiting.chain(self.state.mail.jobs()) {
             self.state.done += 1;
             sink.record(Record::Job(unplaced(&job, Outcome::Unfinished, now)));
         }

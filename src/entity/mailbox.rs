@@ -58,6 +58,9 @@ impl<L: Letter> Mailbox<L> {
     /// When the first message arrives.
     pub(super) fn due(&self) -> Option<Stamp> {
         let near = self.near.front().map(|first| first.arrival);
+        if self.far.is_empty() {
+            return near;
+        }
         let far = self.far.first_key_value().map(|((arrival, ..), _)| *arrival);
         near.into_iter().chain(far).min()
     }
@@ -75,10 +78,19 @@ impl<L: Letter> Mailbox<L> {
     /// Adds a message in its order. False if its sender has already used its number for that moment.
     fn put(&mut self, message: Message<L>) -> bool {
         let place = order(&message);
-        let at = match self.near.back() {
-            Some(last) if order(last) >= place => self.near.partition_point(|other| order(other) < place),
-            _ => self.near.len(),
-        };
+        let is_last = self.near.back().is_none_or(|last| order(last) < place);
+        let is_first = || self.near.front().is_some_and(|first| place < order(first));
+        if self.far.is_empty() && is_last {
+            self.near.push_back(message);
+            return true;
+        }
+        // A window delivers its messages in reverse.
+        if self.far.is_empty() && is_first() {
+            self.near.push_front(message);
+            return true;
+        }
+        let at =
+            if is_last { self.near.len() } else { self.near.partition_point(|other| order(other) < place) };
         let is_near = self.near.get(at).is_some_and(|other| order(other) == place);
         if is_near || (!self.far.is_empty() && self.far.contains_key(&place)) {
             return false;
@@ -93,7 +105,8 @@ impl<L: Letter> Mailbox<L> {
 
     /// Takes out the next message that belongs to this moment.
     pub(super) fn take(&mut self, now: Stamp) -> Option<Message<L>> {
-        if let Some(far) = self.far.first_entry()
+        if !self.far.is_empty()
+            && let Some(far) = self.far.first_entry()
             && self.near.front().is_none_or(|near| order(near) > *far.key())
         {
             return (far.key().0 <= now).then(|| far.remove());
@@ -260,10 +273,8 @@ impl<E: Moments> Entity for E {
         if arrival < now {
             return Err(EntityError::Late { who: self.who(), now, arrival });
         }
-        let meant = body.receiver();
-        let Some(body) = E::Letter::open(body) else {
-            return Err(EntityError::Misaddressed { who: self.who(), meant });
-        };
+        let body = E::Letter::open(body)
+            .map_err(|body| EntityError::Misaddressed { who: self.who(), meant: body.receiver() })?;
         if !self.mail().put(Message { arrival, sender, sequence, body }) {
             return Err(EntityError::Repeated { who: self.who(), arrival, sequence });
         }

@@ -232,8 +232,8 @@ pub enum ToSite {
 
 /// What the mailbox of a kind of entity holds.
 pub(super) trait Letter: Sized {
-    /// The content of a message, if it is for such an entity.
-    fn open(body: Body) -> Option<Self>;
+    /// The content of a message, if it is for such an entity; otherwise the message is given back.
+    fn open(body: Body) -> Result<Self, Body>;
 
     /// The job that it carries.
     fn into_job(self) -> Option<Box<Job>>;
@@ -248,8 +248,11 @@ macro_rules! letter {
         }
 
         impl Letter for $letter {
-            fn open(body: Body) -> Option<Self> {
-                if let Body::$variant(letter) = body { Some(letter) } else { None }
+            fn open(body: Body) -> Result<Self, Body> {
+                match body {
+                    Body::$variant(letter) => Ok(letter),
+                    other => Err(other),
+                }
             }
 
             fn into_job(self) -> Option<Box<Job>> {

@@ -163,7 +163,7 @@ proptest! {
                 prop_assert_eq!(tasks.recallable(queued), twin.recallable(queued));
             }
         }
-        let waiting: Vec<u64> = tasks.take_waiting().iter().map(|job| job.id.0).collect();
+        let waiting: Vec<u64> = tasks.take_waiting().map(|job| job.id.0).collect();
         prop_assert_eq!(waiting, twin.ready.iter().map(|(number, _)| *number).collect::<Vec<_>>());
     }
 }
