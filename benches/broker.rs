@@ -4,9 +4,9 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use gridemu::broker::{BrokerRegistry, GridView, Pool, PoolFacts, PoolReport, WaitingJob};
+use gridemu::broker::{Asked, BrokerRegistry, GridView, Pool, PoolFacts, PoolReport, Tasks};
 use gridemu::local::StartEstimates;
-use gridemu::model::{Job, Named, PartitionId, PoolId, SiteId};
+use gridemu::model::{GridContext, Job, Named, PartitionId, PoolId, SiteId};
 use gridemu::units::{Power, Price, Rate, Span, Time};
 
 /// A small random generator, so that the benchmarks measure the same thing in every version.
@@ -59,9 +59,13 @@ fn plans(c: &mut Criterion) {
     for count in [1_u64, 1_000] {
         let mut draw = Draw(1);
         let pools: Vec<Pool> = (0..20).map(|number| pool(number, &mut draw)).collect();
-        let job = |id| Job::rigid(id, NOW, 1 << draw.below(8), Span::from_secs(60 + draw.below(36_000)));
-        let jobs: Vec<Job> = (1..=count).map(job).collect();
-        let waiting: Vec<WaitingJob<'_>> = jobs.iter().map(|job| WaitingJob::new(job, &[])).collect();
+        let mut tasks = Tasks::new(pools.len());
+        for number in 1..=count {
+            let mut job =
+                Job::rigid(number, NOW, 1 << draw.below(8), Span::from_secs(60 + draw.below(36_000)));
+            job.grid = Some(Box::new(GridContext { number, ..GridContext::default() }));
+            tasks.enter(Box::new(job), Vec::new());
+        }
         let mut group = c.benchmark_group("plan_over_20_pools");
         group.throughput(Throughput::Elements(count));
         for name in registry.names() {
@@ -70,10 +74,9 @@ fn plans(c: &mut Criterion) {
             group.bench_function(BenchmarkId::new(name, count), |b| {
                 let mut now = pools.clone();
                 b.iter(|| {
-                    let mut monitoring_interval =
-                        GridView::new(NOW, black_box(&mut now), black_box(&waiting), true);
-                    policy.plan(&mut monitoring_interval);
-                    let plan = monitoring_interval.into_plan();
+                    let mut view =
+                        GridView::new(NOW, black_box(&mut now), black_box(&tasks), Asked::New, true);
+                    let plan = policy.plan(&mut view);
                     // Undoes the changes of the assignment.
                     for (pool, before) in now.iter_mut().zip(&pools) {
                         (pool.in_flight, pool.asked) = (before.in_flight, before.asked);

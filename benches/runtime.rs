@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use gridemu::entity::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
+use gridemu::entity::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Stamp, ToNetwork};
 use gridemu::grid::{Group, Merge, WindowOptions, Windows, drive};
 use gridemu::model::{
     EventCause, EventKind, EventRecord, JobId, Origin, ProcSet, Record, RecordSink, SiteId,
@@ -31,13 +31,13 @@ struct Relay {
 impl Relay {
     fn send(&mut self, arrival: Stamp, to: Address, id: u64, outbox: &mut dyn Outbox) {
         self.sequence += 1;
-        let body = Body::Transfer { id, from: 0, to: 0, data: Bytes::ZERO };
+        let body = ToNetwork::Transfer { id, from: 0, to: 0, data: Bytes::ZERO };
         let sender = Sender::Entity(self.address);
-        outbox.send(to, Message { arrival, sender, sequence: self.sequence, body });
+        outbox.send(to, Message { arrival, sender, sequence: self.sequence, body: body.into() });
     }
 
     fn take(&mut self, now: Stamp, message: &Message, outbox: &mut dyn Outbox) {
-        let Body::Transfer { id, .. } = message.body else { return };
+        let Body::Network(ToNetwork::Transfer { id, .. }) = message.body else { return };
         let back = message.sender != Sender::Entity(Address::Portal)
             && message.sender != Sender::Entity(Address::Broker);
         match self.address {

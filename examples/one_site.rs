@@ -12,7 +12,7 @@
 
 use std::error::Error;
 
-use gridemu::entity::Body;
+use gridemu::entity::ToSite;
 use gridemu::grid::{Command, Grid, GridSave};
 use gridemu::local::Registry;
 use gridemu::model::{Job, JobId, JobRecord, Record, SiteId, SiteSpec};
@@ -43,7 +43,7 @@ fn future(from: &GridSave, command: Option<Command>) -> Result<Vec<Record>, Box<
 }
 
 fn cancel() -> Command {
-    Command { at: Time::from_secs(20), site: SiteId(0), body: Body::Cancel(JobId(2)) }
+    Command { at: Time::from_secs(20), site: SiteId(0), body: ToSite::Cancel(JobId(2)) }
 }
 
 fn jobs(records: &[Record]) -> Vec<&JobRecord> {

@@ -1,7 +1,9 @@
 //! Mapping jobs of the grid to pools: what a broker policy sees, what it may do, and the policies themselves.
 //!
-//! A [`BrokerPolicy`] plans over a [`GridView`]: the jobs that wait with the broker, and the pools as they last reported, so that
-//! the view is usually a little stale. When the policy is asked, and how its assignments are carried out, is defined in
+//! The broker keeps a table of the jobs that it has to do with, [`Tasks`]: those that wait with it, and those that it has assigned.
+//! A [`BrokerPolicy`] plans over a [`GridView`]: the tasks that wait, and the pools as they last reported, so that
+//! the view is usually a little stale. It answers with a [`Plan`]: [`Decision`]s about tasks, in their order. A policy of immediate mode
+//! only [chooses](Choose) a pool for a task. When the policy is asked, and how its plan is carried out, is defined in
 //! [`crate::entity`].
 //!
 //! # Example
@@ -9,30 +11,41 @@
 //! Minimum completion time, with two pools of equal speed. Job 7 needs 4 processors and its estimate is 100 s:
 //!
 //! ```text
-//! view.now()             1000 s
-//! view.waiting()         [job 7]
-//! view.pools()           [a: 2 free, reported at 990 s]   [b: 4 free, reported at 940 s]
-//! view.completion(0, 0)  1300 s: pool a expects 4 free processors at 1200 s
-//! view.completion(0, 1)  1100 s: pool b can start it at once
-//! view.assign(0, 1)      job 7 goes to pool b
+//! view.now()                1000 s
+//! view.ready()              [job 7]
+//! view.pools()              [a: 2 free, reported at 990 s]   [b: 4 free, reported at 940 s]
+//! view.completion(job, 0)   1300 s: pool a expects 4 free processors at 1200 s
+//! view.completion(job, 1)   1100 s: pool b can start it at once
+//! Pick::Pool(1, Earliest)   job 7 goes to pool b
 //! ```
 //!
 //! A job that no pool is assigned to goes on waiting. A policy is one file in [`policies`] and one line in their list;
 //! [`policies::Mct`] is the one of the example.
 
 mod absent;
+mod choose;
 mod decision;
 mod grid_view;
+mod lane;
+mod plan;
 mod policy;
 mod pool;
+mod ready;
 mod registry;
+mod task;
+mod tasks;
 
 pub mod mapping;
 pub mod policies;
 
 pub use absent::Absent;
+pub use choose::{Choose, Gate, OneByOne, Pick};
 pub use decision::{Candidate, Choice};
-pub use grid_view::{GridView, Plan, Planned, WaitingJob};
+pub use grid_view::GridView;
+pub use plan::{Act, Answer, Decision, Plan, Reason};
 pub use policy::{BrokerEvent, BrokerPolicy};
 pub use pool::{InFlight, Pool, PoolFacts, PoolReport};
+pub use ready::Rank;
 pub use registry::{BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, BrokerRegistry, Brokers};
+pub use task::Task;
+pub use tasks::{Asked, Placed, TaskState, Tasks};

@@ -18,7 +18,10 @@ pub use broker::{Broker, BrokerSave, BrokerTally};
 pub use directory::Directory;
 pub use dispatcher::{DispatchTally, Dispatcher, Whereabouts};
 pub use error::EntityError;
-pub use message::{Address, Body, Message, Outbox, Sender, SiteReport};
+pub use message::{
+    Address, Body, EndedJob, Message, Outbox, Sender, SiteReport, ToBroker, ToDirectory, ToDispatcher,
+    ToNetwork, ToPortal, ToSite,
+};
 pub use network::Network;
 pub use portal::{Portal, PortalSave};
 pub use quiescence::Quiescence;
@@ -49,6 +52,6 @@ pub trait Entity {
     ///
     /// # Errors
     /// [`EntityError::Late`] if the message's time has passed here, [`EntityError::Repeated`] if its sender has already used its
-    /// number for that moment.
+    /// number for that moment, [`EntityError::Misaddressed`] if it is for another kind of entity.
     fn deliver(&mut self, message: Message) -> Result<(), EntityError>;
 }

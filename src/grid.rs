@@ -49,8 +49,8 @@ use self::moments::moment;
 use self::save::described;
 
 use crate::entity::{
-    Address, Body, Broker, Dispatcher, Entity, EntityError, Message, Outbox, Portal, Quiescence, Sender,
-    Site, Stamp,
+    Address, Broker, Dispatcher, Entity, EntityError, Message, Outbox, Portal, Quiescence, Sender, Site,
+    Stamp, ToSite,
 };
 use crate::local::Registry;
 use crate::model::{GridSpec, JobId, JobRef, Record, RecordSink, SiteId, SiteSpec, WorkloadId};
@@ -100,7 +100,7 @@ pub struct Command {
     /// The site that carries it out.
     pub site: SiteId,
     /// The command itself.
-    pub body: Body,
+    pub body: ToSite,
 }
 
 /// A site's description and its own users' workload.
@@ -316,7 +316,7 @@ impl Grid {
         let sequence = self.sequence;
         self.sequence += 1;
         let arrival = Stamp::at(at).max(self.passed);
-        target.deliver(Message { arrival, sender: Sender::Outside, sequence, body })?;
+        target.deliver(Message { arrival, sender: Sender::Outside, sequence, body: body.into() })?;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! What happens to a job that fits no pool now, but would if all machines were up.
 
-use super::GridView;
+use super::{Gate, GridView, Pick, Reason, Task};
 use crate::model::{Named, NamedError, ParamInfo};
 
 /// What a policy does with a job for which no pool has enough processors present, while one would have them if all its
@@ -32,17 +32,25 @@ impl Absent {
         Ok(named.take_choice(Self::PARAM.key, &words)?.unwrap_or_default())
     }
 
-    /// The pool where such a job should queue: the one with the least key among those that would have the processors. `None` if
-    /// it should wait. For jobs that fit no pool now; see [`GridView::least`].
+    /// What a pool must have for a policy that does so.
+    pub fn gate(self) -> Gate {
+        match self {
+            Self::Wait => Gate::Fits,
+            Self::Queue => Gate::AllUp,
+        }
+    }
+
+    /// Picks the pool where such a job should queue: the one with the least key among those that would have the processors, unless it
+    /// should wait. For jobs that fit no pool now; see [`GridView::least`].
     pub fn least<K: Ord>(
         self,
         view: &GridView<'_>,
-        job: usize,
+        task: Task<'_>,
         key: impl FnMut(usize) -> Option<K>,
-    ) -> Option<usize> {
+    ) -> Pick {
         match self {
-            Self::Wait => None,
-            Self::Queue => view.least(job, false, key),
+            Self::Wait => Pick::Leave,
+            Self::Queue => Pick::found(view.least(task, false, key), Reason::Absent),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! records the pools where the job fits with the start and completion that the view expects in each, and the values that the
 //! policy compares ([`super::GridView::note`]): one for a policy with one cost, several for one with several objectives.
 
+use super::Reason;
 use crate::model::{JobId, PoolId};
 use crate::units::Time;
 
@@ -16,6 +17,8 @@ pub struct Choice {
     pub job: JobId,
     /// The pool that was chosen.
     pub pool: PoolId,
+    /// Why.
+    pub reason: Reason,
     /// The pools where the job fits, in the order of pools.
     pub candidates: Vec<Candidate>,
 }

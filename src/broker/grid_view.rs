@@ -1,117 +1,45 @@
-//! The grid view of a broker policy: jobs that wait, pools as they last reported, and the plan.
+//! The grid view of a broker policy: tasks that wait, pools as they last reported, and the plan.
 
-use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::ops::ControlFlow;
 
+use super::Task;
+use super::choose::{Choose, Pick};
 use super::decision::{Candidate, Choice, PlanTrace};
+use super::plan::{Act, Answer, Decision, Plan, Reason};
 use super::pool::{Pool, spread};
-use crate::model::{Job, JobId, PoolId, Size};
-use crate::units::{Bytes, Span, Time, Work};
-
-/// A job that waits with the broker, without its real run time, which a broker may not know.
-#[derive(Copy, Clone, Debug)]
-pub struct WaitingJob<'a> {
-    job: &'a Job,
-    refused: &'a [PoolId],
-}
-
-/// A plan: assignments in the order in which they were made. Short plans need no allocation.
-pub type Plan = SmallVec<[Planned; 4]>;
-
-/// An assignment of a waiting job to a pool.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Planned {
-    /// The job's place among the waiting jobs.
-    pub job: usize,
-    /// The pool's place among the pools.
-    pub pool: usize,
-    /// When the job is expected to start; [`Time::NEVER`] if its processors are not present.
-    pub start: Time,
-    /// When it is expected to end; [`Time::NEVER`] likewise.
-    pub end: Time,
-}
+use super::ready::Rank;
+use super::tasks::{Asked, Tasks};
+use crate::model::{JobId, TaskId};
+use crate::units::Time;
 
 /// The view from which a broker policy plans, and into which it writes its plan.
 #[derive(Debug)]
 pub struct GridView<'a> {
     now: Time,
     pools: &'a mut [Pool],
-    waiting: &'a [WaitingJob<'a>],
+    tasks: &'a Tasks,
+    asked: Asked,
     count_in_flight: bool,
-    planned: Plan,
-    /// One bit per waiting job: whether this plan assigns it.
-    taken: SmallVec<[u64; 4]>,
+    plan: Plan,
+    /// The highest rank that this plan assigns, and once a lower one has followed, all of them.
+    highest: Option<Rank>,
+    taken: BTreeSet<TaskId>,
     trace: Option<PlanTrace>,
 }
 
-impl<'a> WaitingJob<'a> {
-    /// A waiting job, with the pools that have refused it.
-    pub fn new(job: &'a Job, refused: &'a [PoolId]) -> Self {
-        Self { job, refused }
-    }
-
-    /// Its number in the workload.
-    pub fn id(&self) -> JobId {
-        self.job.id
-    }
-
-    /// The number of its next assignment, from 1.
-    pub fn assignment(&self) -> u32 {
-        self.job.grid.as_ref().map_or(0, |grid| grid.assignment) + 1
-    }
-
-    /// When it was submitted.
-    pub fn submit(&self) -> Time {
-        self.job.submit
-    }
-
-    /// Its requested size.
-    pub fn size(&self) -> &'a Size {
-        &self.job.size
-    }
-
-    /// Its estimated run time on its preferred size at reference speed.
-    pub fn estimate(&self) -> Span {
-        self.job.estimate
-    }
-
-    /// The estimated work that is left: without the part that checkpoints of earlier attempts have kept.
-    pub fn work_left(&self) -> Work {
-        let all = Work::of_runtime(self.job.estimate);
-        self.job.grid.as_ref().map_or(all, |grid| all - grid.kept)
-    }
-
-    /// Its deadline, after which its result is worth less, if it has one.
-    pub fn deadline(&self) -> Option<Time> {
-        self.job.deadline
-    }
-
-    /// User number, −1 if unknown.
-    pub fn user(&self) -> i32 {
-        self.job.user
-    }
-
-    /// Input data that must be at the site before it starts.
-    pub fn input(&self) -> Bytes {
-        self.job.grid.as_ref().map_or(Bytes::ZERO, |grid| grid.input)
-    }
-
-    /// Pools that have refused it.
-    pub fn refused(&self) -> &'a [PoolId] {
-        self.refused
-    }
-}
-
 impl<'a> GridView<'a> {
-    /// A grid view with an empty plan.
+    /// A grid view with an empty plan, for the tasks of the table that the policy is asked about.
     pub fn new(
         now: Time,
         pools: &'a mut [Pool],
-        waiting: &'a [WaitingJob<'a>],
+        tasks: &'a Tasks,
+        asked: Asked,
         count_in_flight: bool,
     ) -> Self {
-        let taken = SmallVec::from_elem(0, waiting.len().div_ceil(64));
-        Self { now, pools, waiting, count_in_flight, planned: Plan::new(), taken, trace: None }
+        let (plan, taken) = (Plan::new(), BTreeSet::new());
+        Self { now, pools, tasks, asked, count_in_flight, plan, highest: None, taken, trace: None }
     }
 
     /// The same view, in which the assignment of one job records what was compared for it.
@@ -125,10 +53,9 @@ impl<'a> GridView<'a> {
         self.trace.as_mut()?.choice.take()
     }
 
-    /// Records values that the policy compares for a job: one per pool, under a name. Computes nothing unless the job is traced.
-    pub fn note(&mut self, job: usize, name: &'static str, value: impl Fn(&Pool) -> f64) {
-        let id = self.waiting[job].id();
-        if let Some(trace) = self.trace.as_mut().filter(|trace| trace.job == id) {
+    /// Records values that the policy compares for a task: one per pool, under a name. Computes nothing unless the task is traced.
+    pub fn note(&mut self, task: Task<'_>, name: &'static str, value: impl Fn(&Pool) -> f64) {
+        if let Some(trace) = self.trace.as_mut().filter(|trace| trace.job == task.job()) {
             trace.notes.push((name, self.pools.iter().map(value).collect()));
         }
     }
@@ -143,34 +70,47 @@ impl<'a> GridView<'a> {
         self.pools
     }
 
-    /// Jobs that wait with the broker, in the order in which they arrived or returned.
-    pub fn waiting(&self) -> &'a [WaitingJob<'a>] {
-        self.waiting
+    /// The tasks that the policy is asked about, in the order in which they arrived or returned. Those that the plan has assigned
+    /// since are among them.
+    pub fn ready(&self) -> impl Iterator<Item = Task<'a>> + use<'a> {
+        self.tasks.asked(self.asked)
     }
 
-    /// True if this plan does not assign the waiting job yet.
-    pub fn is_open(&self, job: usize) -> bool {
-        self.taken[job / 64] & (1 << (job % 64)) == 0
+    /// A task that waits, by its number.
+    pub fn task(&self, task: TaskId) -> Option<Task<'a>> {
+        self.tasks.ready(task)
     }
 
-    /// True if the job could run in the pool, according to the view: its site is open and has not refused it, and the pool has
+    /// True if this plan does not assign the task yet.
+    pub fn is_open(&self, task: Task<'_>) -> bool {
+        match self.highest {
+            Some(highest) if task.rank() <= highest => {
+                // In order until now: a task of a lower rank was left, or is searched for among few.
+                let planned = || self.plan.iter().any(|decision| decision.task == task.id());
+                if self.taken.is_empty() { !planned() } else { !self.taken.contains(&task.id()) }
+            }
+            _ => true,
+        }
+    }
+
+    /// True if the task could run in the pool, according to the view: its site is open and has not refused it, and the pool has
     /// the processors. With `present`, these are the processors that are up now; otherwise those with all machines up.
-    pub fn fits(&self, job: usize, pool: usize, present: bool) -> bool {
-        let (job, pool) = (&self.waiting[job], &self.pools[pool]);
+    pub fn fits(&self, task: Task<'_>, pool: usize, present: bool) -> bool {
+        let pool = &self.pools[pool];
         let has = if present { pool.report.present } else { pool.facts.processors };
-        pool.open && pool.procs_for(job) <= has && !job.refused().contains(&pool.facts.id)
+        pool.open && pool.procs_for(&task) <= has && !task.refused().contains(&pool.facts.id)
     }
 
-    /// The pool with the least key among those that the job fits (see [`GridView::fits`]), the first among equals; pools
+    /// The pool with the least key among those that the task fits (see [`GridView::fits`]), the first among equals; pools
     /// without a key are left out. `None` if there is none.
     pub fn least<K: Ord>(
         &self,
-        job: usize,
+        task: Task<'_>,
         present: bool,
         mut key: impl FnMut(usize) -> Option<K>,
     ) -> Option<usize> {
         let mut best = None;
-        for pool in (0..self.pools.len()).filter(|pool| self.fits(job, *pool, present)) {
+        for pool in (0..self.pools.len()).filter(|pool| self.fits(task, *pool, present)) {
             let Some(key) = key(pool) else { continue };
             if best.as_ref().is_none_or(|(least, _)| key < *least) {
                 best = Some((key, pool));
@@ -179,21 +119,21 @@ impl<'a> GridView<'a> {
         best.map(|(_, pool)| pool)
     }
 
-    /// True if the job would find its processors free in the pool: the pool has reported so, and jobs on their way there leave
+    /// True if the task would find its processors free in the pool: the pool has reported so, and jobs on their way there leave
     /// enough.
-    pub fn is_free(&self, job: usize, pool: usize) -> bool {
-        let (job, pool) = (&self.waiting[job], &self.pools[pool]);
-        let procs = pool.procs_for(job);
+    pub fn is_free(&self, task: Task<'_>, pool: usize) -> bool {
+        let pool = &self.pools[pool];
+        let procs = pool.procs_for(&task);
         pool.reported_start(procs).is_some_and(|start| pool.has_room(procs, start))
     }
 
-    /// When the job could start in the pool: the start that the pool has estimated, plus the jobs on their way there, and not
+    /// When the task could start in the pool: the start that the pool has estimated, plus the jobs on their way there, and not
     /// before the job and its input can be there. `None` if the processors are not present.
-    pub fn start(&self, job: usize, pool: usize) -> Option<Time> {
-        let (job, pool) = (&self.waiting[job], &self.pools[pool]);
-        let procs = pool.procs_for(job);
+    pub fn start(&self, task: Task<'_>, pool: usize) -> Option<Time> {
+        let pool = &self.pools[pool];
+        let procs = pool.procs_for(&task);
         let start = pool.reported_start(procs)?;
-        let ready = pool.ready(job, self.now);
+        let ready = pool.ready(&task, self.now);
         if pool.in_flight.jobs == 0 || pool.has_room(procs, start) {
             return Some(start.max(ready));
         }
@@ -201,24 +141,24 @@ impl<'a> GridView<'a> {
         Some((start.max(pool.measured) + behind).max(ready))
     }
 
-    /// When the job would complete: [`GridView::start`] plus its estimated run time there.
-    pub fn completion(&self, job: usize, pool: usize) -> Option<Time> {
-        Some(self.start(job, pool)? + self.pools[pool].run_of(&self.waiting[job]))
+    /// When the task would complete: [`GridView::start`] plus its estimated run time there.
+    pub fn completion(&self, task: Task<'_>, pool: usize) -> Option<Time> {
+        Some(self.start(task, pool)? + self.pools[pool].run_of(&task))
     }
 
-    /// Assigns a waiting job to a pool. A job can be assigned once.
-    ///
-    /// # Panics
-    /// If there is no such job or pool, which is an error of the policy.
-    pub fn assign(&mut self, job: usize, pool: usize) {
-        if !self.is_open(job) {
+    /// Assigns a task to the pool at this place, and says why. A task can be assigned once; a pool that is not there ends the run.
+    pub fn assign(&mut self, task: Task<'_>, pool: usize, reason: Reason) {
+        if !self.is_open(task) {
             return;
         }
-        self.record_choice(job, pool);
-        let start = self.start(job, pool).unwrap_or(Time::NEVER);
-        self.taken[job / 64] |= 1 << (job % 64);
-        let (waiting, into) = (&self.waiting[job], &mut self.pools[pool]);
-        let (procs, run) = (into.procs_for(waiting), into.run_of(waiting));
+        self.take(task);
+        if pool >= self.pools.len() {
+            return self.decide(task, pool, reason, Time::NEVER, Time::NEVER);
+        }
+        self.record_choice(task, pool, reason);
+        let start = self.start(task, pool).unwrap_or(Time::NEVER);
+        let into = &mut self.pools[pool];
+        let (procs, run) = (into.procs_for(&task), into.run_of(&task));
         if self.count_in_flight {
             let (flight, area) = (&mut into.in_flight, u128::from(procs) * u128::from(run.micros()));
             flight.jobs = flight.jobs.saturating_add(1);
@@ -226,34 +166,106 @@ impl<'a> GridView<'a> {
             flight.area = flight.area.saturating_add(area);
         }
         into.asked = into.asked.saturating_sub(procs);
-        self.planned.push(Planned { job, pool, start, end: start + run });
+        self.decide(task, pool, reason, start, start + run);
     }
 
-    /// Assigns a waiting job to the pool that was found for it, if one was.
-    pub fn assign_to(&mut self, job: usize, found: Option<usize>) {
-        if let Some(pool) = found {
-            self.assign(job, pool);
+    fn decide(&mut self, task: Task<'_>, pool: usize, reason: Reason, start: Time, end: Time) {
+        self.plan.push(Decision { task: task.id(), act: Act::Assign(pool), reason, start, end });
+    }
+
+    /// Notes that the plan assigns a task. Most plans go in order: they need no set.
+    fn take(&mut self, task: Task<'_>) {
+        let in_order = self.highest.is_none_or(|highest| highest < task.rank());
+        if !in_order && self.taken.is_empty() {
+            self.taken.extend(self.plan.iter().map(|decision| decision.task));
+        }
+        if !in_order || !self.taken.is_empty() {
+            self.taken.insert(task.id());
+        }
+        self.highest = self.highest.max(Some(task.rank()));
+    }
+
+    /// Asks a policy of immediate mode about each task, in order, and carries out what it picks.
+    ///
+    /// Of tasks that a plan has left before, it is asked only about those that may fit somewhere now: what is true of a task is true
+    /// of all that need the same processors and were refused by the same pools.
+    pub fn sweep(&mut self, policy: &mut impl Choose) {
+        let tasks = self.tasks;
+        if let Asked::One(task) = self.asked {
+            if let Some(task) = tasks.ready(task) {
+                self.choose(policy, task);
+            }
+            return;
+        }
+        if self.asked == Asked::All && tasks.has_left() && self.sweep_left(policy).is_break() {
+            return;
+        }
+        for task in tasks.fresh() {
+            if self.choose(policy, task) == Pick::Stop {
+                return;
+            }
         }
     }
 
+    fn sweep_left(&mut self, policy: &mut impl Choose) -> ControlFlow<()> {
+        let (gate, tasks) = (policy.gate(), self.tasks);
+        let mut bound = gate.bound(self.pools);
+        let mut shapes: Vec<_> = tasks.left(bound).collect();
+        // The first task of each shape; the next to be asked about is the first of all.
+        let firsts = shapes.iter_mut().enumerate();
+        let firsts = firsts.filter_map(|(at, (_, alike))| Some(Reverse((alike.next()?, at))));
+        let mut next: BinaryHeap<_> = firsts.collect();
+        while let Some(Reverse(((_, id), at))) = next.pop() {
+            let (least, alike) = &mut shapes[at];
+            let Some(task) = tasks.ready(*id).filter(|_| *least <= bound) else { continue };
+            match self.choose(policy, task) {
+                Pick::Pool(..) => bound = gate.bound_after(bound, self.pools),
+                Pick::Leave if gate.passes(self, task) => {}
+                Pick::Leave => continue,
+                Pick::Stop => return ControlFlow::Break(()),
+            }
+            next.extend(alike.next().map(|first| Reverse((first, at))));
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Asks a policy about a task, and carries out what it picks.
+    fn choose(&mut self, policy: &mut impl Choose, task: Task<'_>) -> Pick {
+        let pick = policy.choose(self, task);
+        if let Pick::Pool(pool, reason) = pick {
+            self.pick(policy, task, pool, reason);
+        }
+        pick
+    }
+
+    fn pick(&mut self, policy: &impl Choose, task: Task<'_>, pool: usize, reason: Reason) {
+        if self.trace.as_ref().is_some_and(|trace| trace.job == task.job())
+            && let Some(name) = policy.compares()
+        {
+            self.note(task, name, |pool| policy.compared(pool, task));
+        }
+        self.assign(task, pool, reason);
+    }
+
     /// Records what was compared for an assignment that is about to be made, if its job is traced.
-    fn record_choice(&mut self, job: usize, pool: usize) {
-        let id = self.waiting[job].id();
-        let Some(mut trace) = self.trace.take_if(|trace| trace.job == id) else { return };
+    fn record_choice(&mut self, task: Task<'_>, pool: usize, reason: Reason) {
+        let job = task.job();
+        let Some(mut trace) = self.trace.take_if(|trace| trace.job == job) else { return };
         let candidate = |at: usize| Candidate {
             pool: self.pools[at].facts.id,
-            start: self.start(job, at),
-            end: self.completion(job, at),
+            start: self.start(task, at),
+            end: self.completion(task, at),
             values: trace.notes.iter().map(|(name, values)| (*name, values[at])).collect(),
         };
-        let fitting = (0..self.pools.len()).filter(|at| self.fits(job, *at, false));
+        let fitting = (0..self.pools.len()).filter(|at| self.fits(task, *at, false));
         let candidates = fitting.map(candidate).collect();
-        trace.choice = Some(Choice { at: self.now, job: id, pool: self.pools[pool].facts.id, candidates });
+        let pool = self.pools[pool].facts.id;
+        trace.choice = Some(Choice { at: self.now, job, pool, reason, candidates });
         self.trace = Some(trace);
     }
 
-    /// The plan, in the order in which it was made.
-    pub fn into_plan(self) -> Plan {
-        self.planned
+    /// The answer of a policy that has written its whole plan into the view.
+    pub fn done(&mut self) -> Answer {
+        Answer::Done(std::mem::take(&mut self.plan))
     }
 }

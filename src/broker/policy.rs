@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::GridView;
+use super::{Answer, GridView};
 use crate::model::{JobId, Outcome, PoolId};
 
 /// An event that the broker has received, of which its policy is notified before the planning that follows it.
@@ -37,6 +37,8 @@ pub enum BrokerEvent {
 /// by the seed that its constructor was given. It is asked whenever jobs wait and something has changed: a job has arrived, a
 /// view has arrived, or a pool has asked for work.
 ///
+/// A policy that decides about one task after the other is simpler as a [`Choose`](super::Choose).
+///
 /// The view holds all waiting jobs. Two exceptions: a [steady](super::BrokerAbilities::steady) policy does not see jobs again that it has
 /// left, if only other jobs have arrived since; and where each assignment is reported before the next one is made
 /// (sites report at every change and messages take no time), a policy that does not plan them together
@@ -45,8 +47,9 @@ pub trait BrokerPolicy: Send {
     /// Notifies the policy of an event at the broker.
     fn on(&mut self, _event: &BrokerEvent) {}
 
-    /// Assigns waiting jobs to pools, any number of them; the others go on waiting.
-    fn plan(&mut self, view: &mut GridView<'_>);
+    /// Decides about tasks that wait, any number of them; the others go on waiting. What was written into the view is
+    /// [`GridView::done`].
+    fn plan(&mut self, view: &mut GridView<'_>) -> Answer;
 
     /// The policy's own state for a snapshot.
     fn save(&self) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::WaitingJob;
+use super::Task;
 use crate::local::StartEstimates;
 use crate::model::{PoolId, Size};
 use crate::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
@@ -99,7 +99,7 @@ impl Pool {
     }
 
     /// Processors that the pool would give the job: its preferred size in whole blocks, or all that it has if that is less.
-    pub fn procs_for(&self, job: &WaitingJob<'_>) -> u32 {
+    pub fn procs_for(&self, job: &Task<'_>) -> u32 {
         let allocation_unit = self.facts.allocation_unit;
         let (least, preferred) = (job.size().min(), job.size().preferred());
         if allocation_unit <= 1 {
@@ -110,7 +110,7 @@ impl Pool {
     }
 
     /// How long the job is estimated to run there, at least a microsecond, as sites plan it.
-    pub fn run_of(&self, job: &WaitingJob<'_>) -> Span {
+    pub fn run_of(&self, job: &Task<'_>) -> Span {
         let rate = match job.size() {
             Size::Rigid(_) => self.facts.speed,
             size => size.rate_on(self.procs_for(job).min(size.max())).times(self.facts.speed),
@@ -125,7 +125,7 @@ impl Pool {
     }
 
     /// When the job's input would be there, if no other transfer shared the connection.
-    pub fn ready(&self, job: &WaitingJob<'_>, now: Time) -> Time {
+    pub fn ready(&self, job: &Task<'_>, now: Time) -> Time {
         let input = job.input();
         if input == Bytes::ZERO {
             return now + self.facts.latency;

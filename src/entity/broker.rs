@@ -1,21 +1,19 @@
 //! The broker: decides which grid job goes to which pool.
 
-mod assigned;
 mod planning;
 mod unplaced;
 
 use serde::{Deserialize, Serialize};
 
-use self::assigned::Flights;
-pub(super) use self::unplaced::{is_recalled, number, of_job, record_given_up, unplaced};
+pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, Body, EntityError, Message, Outbox, Quiescence, Sender, SiteReport, Stamp};
+use super::{Address, EndedJob, EntityError, Outbox, Quiescence, SiteReport, Stamp, ToBroker, ToPortal};
 use crate::broker::{
-    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, InFlight, Pool, PoolFacts, WaitingJob,
+    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, InFlight, Pool, PoolFacts, Task,
+    Tasks,
 };
 use crate::model::{
-    BrokerSpec, EventCause, Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, RejectReason,
-    Replan, SiteId,
+    BrokerSpec, EventCause, Job, JobId, Outcome, PoolId, Record, RecordSink, RejectReason, Replan,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -35,8 +33,8 @@ pub struct Broker {
     state: State,
     /// Whether something has changed since the last planning.
     fresh: bool,
-    /// How many of the waiting jobs, from the first, need not be planned again before anything but an arrival happens.
-    left: usize,
+    /// Whether anything but an arrival has happened since, so that tasks which a plan has left are planned again.
+    all: bool,
     /// The job whose assignments are traced, and what was compared for its last one.
     traced: Option<JobId>,
     choice: Option<Choice>,
@@ -44,23 +42,14 @@ pub struct Broker {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
-    mail: Mailbox,
+    mail: Mailbox<ToBroker>,
     pools: Vec<Pool>,
-    waiting: Vec<Waiting>,
-    flights: Flights,
+    tasks: Tasks,
     /// When the report of what has just been assigned arrives, if it comes at this very instant.
     again: Option<Stamp>,
     done: u64,
     last: Time,
     tally: BrokerTally,
-}
-
-/// A job that waits with the broker.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Waiting {
-    job: Box<Job>,
-    /// Pools that have refused it.
-    refused: Vec<PoolId>,
 }
 
 /// Counts of the broker.
@@ -103,7 +92,7 @@ impl std::fmt::Debug for Broker {
 impl Broker {
     /// True if the job waits to be assigned.
     pub fn waits(&self, id: JobId) -> bool {
-        self.state.waiting.iter().any(|waiting| waiting.job.id == id)
+        self.waiting().any(|job| job.id == id)
     }
 
     /// From now on each assignment of the job records what was compared for it.
@@ -135,8 +124,8 @@ impl Broker {
                 first_pool.push(at);
             }
         }
-        let flights = Flights::new(pools.len());
-        let state = State { pools, flights, ..State::default() };
+        let tasks = Tasks::new(pools.len());
+        let state = State { pools, tasks, ..State::default() };
         Ok(Self {
             spec,
             policy,
@@ -145,7 +134,7 @@ impl Broker {
             feedback,
             state,
             fresh: false,
-            left: 0,
+            all: false,
             traced: None,
             choice: None,
         })
@@ -168,12 +157,12 @@ impl Broker {
 
     /// Jobs that wait with the broker.
     pub fn waiting(&self) -> impl Iterator<Item = &Job> {
-        self.state.waiting.iter().map(|waiting| &*waiting.job)
+        self.state.tasks.waiting()
     }
 
     /// Ends the run: jobs that wait here end as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
-        let waiting = std::mem::take(&mut self.state.waiting).into_iter().map(|waiting| waiting.job);
+        let waiting = self.state.tasks.take_waiting();
         for job in waiting.chain(self.state.mail.jobs()) {
             self.state.done += 1;
             sink.record(Record::Job(unplaced(&job, Outcome::Unfinished, now)));
@@ -200,7 +189,7 @@ impl Broker {
         if changed && adopt.is_none() {
             return Err(self.bad_save("it was saved with other settings, prices or latencies"));
         }
-        (self.state, self.fresh, self.left) = (saved.state, false, 0);
+        (self.state, self.fresh, self.all) = (saved.state, false, true);
         if let Some(now) = adopt.filter(|_| changed) {
             for (at, own) in facts.into_iter().enumerate() {
                 let pool = &mut self.state.pools[at];
@@ -216,23 +205,22 @@ impl Broker {
         }
     }
 
-    fn pool_at(&self, site: SiteId, partition: PartitionId) -> Option<usize> {
-        let at = self.first_pool.get(site.index())? + partition.index();
-        self.state.pools.get(at).filter(|pool| pool.facts.id == PoolId { site, partition }).map(|_| at)
+    fn pool_at(&self, id: PoolId) -> Option<usize> {
+        let at = self.first_pool.get(id.site.index())? + id.partition.index();
+        self.state.pools.get(at).filter(|pool| pool.facts.id == id).map(|_| at)
     }
 
-    fn handle_one(&mut self, message: Message, now: Stamp, outbox: &mut dyn Outbox) {
-        let sender = message.sender;
-        if !matches!(message.body, Body::Submit(_) | Body::Sent { .. }) {
-            self.left = 0;
+    fn handle_one(&mut self, letter: ToBroker, now: Stamp, outbox: &mut dyn Outbox) {
+        if !matches!(letter, ToBroker::Submit(_) | ToBroker::Sent { .. }) {
+            self.all = true;
         }
-        match message.body {
-            Body::Submit(job) => {
+        match letter {
+            ToBroker::Submit(job) => {
                 self.state.last = now.time;
                 self.policy.on(&BrokerEvent::Arrived(job.id));
-                self.wait(Waiting { job, refused: Vec::new() }, now, outbox);
+                self.wait(job, Vec::new(), now, outbox);
             }
-            Body::GridView(reports) => {
+            ToBroker::View(reports) => {
                 let mut churned = false;
                 for report in reports {
                     churned |= self.learn(report);
@@ -244,32 +232,31 @@ impl Broker {
                     self.recall(now, outbox);
                 }
             }
-            Body::Ask { partition, procs, measured } => {
-                let Sender::Entity(Address::Site(site)) = sender else { return };
-                if let Some(at) = self.pool_at(site, partition) {
-                    let coming = self.state.flights.unseen(at, measured);
+            ToBroker::Ask { pool, procs, measured } => {
+                if let Some(at) = self.pool_at(pool) {
+                    let coming = self.state.tasks.coming(at, measured);
                     self.state.pools[at].asked = procs.saturating_sub(coming);
                     self.fresh = true;
                 }
             }
-            Body::Sent { number, arrival } => self.state.flights.sent(number, arrival),
-            Body::Ended { number, job, outcome, output } => {
+            ToBroker::Sent { task, arrival } => self.state.tasks.sent(task, arrival),
+            ToBroker::Ended(ended) => {
                 self.state.last = now.time;
-                if let Some(gone) = self.state.flights.remove(number) {
-                    let pool = self.settle(gone.pool);
+                if let Some((pool, _)) = self.state.tasks.remove(ended.task) {
+                    let pool = self.settle(pool);
+                    let EndedJob { job, outcome, .. } = ended;
                     self.policy.on(&BrokerEvent::Ended { job, pool, outcome });
                 }
-                self.notify_portal(Body::Ended { number, job, outcome, output }, now, outbox);
+                self.notify_portal(ended, now, outbox);
             }
-            Body::Returned { job, why } => self.back(job, why, now, outbox),
-            _ => {}
+            ToBroker::Returned { job, why } => self.back(job, why, now, outbox),
         }
     }
 
     /// Notifies the portal that a job has ended, if its workload must know.
-    fn notify_portal(&mut self, ended: Body, now: Stamp, outbox: &mut dyn Outbox) {
+    fn notify_portal(&mut self, ended: EndedJob, now: Stamp, outbox: &mut dyn Outbox) {
         if self.feedback {
-            self.send(Address::Portal, now, Span::ZERO, ended, outbox);
+            self.send(Address::Portal, now, Span::ZERO, ToPortal::Ended(ended), outbox);
         }
     }
 
@@ -284,9 +271,9 @@ impl Broker {
     fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
         self.moved(&job, now);
         let mut refused = Vec::new();
-        if let Some(gone) = self.state.flights.remove(number(&job)) {
-            refused = gone.refused;
-            let pool = self.settle(gone.pool);
+        if let Some((at, earlier)) = self.state.tasks.remove(task(&job)) {
+            refused = earlier;
+            let pool = self.settle(at);
             match why {
                 EventCause::Refused(_) => refused.push(pool),
                 EventCause::SiteLeft => {
@@ -301,28 +288,27 @@ impl Broker {
             }
             self.policy.on(&BrokerEvent::Returned { job: job.id, pool });
         }
-        self.wait(Waiting { job, refused }, now, outbox);
+        self.wait(job, refused, now, outbox);
     }
 
     /// Adds a job to those that wait here, if there is a pool that could ever take it.
-    fn wait(&mut self, waiting: Waiting, now: Stamp, outbox: &mut dyn Outbox) {
-        let seen = WaitingJob::new(&waiting.job, &waiting.refused);
-        let possible = |pool: &Pool| {
-            pool.procs_for(&seen) <= pool.facts.processors && !waiting.refused.contains(&pool.facts.id)
-        };
+    fn wait(&mut self, job: Box<Job>, refused: Vec<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
+        let seen = Task::new(&job, &refused);
+        let possible =
+            |pool: &Pool| pool.procs_for(&seen) <= pool.facts.processors && !refused.contains(&pool.facts.id);
         if self.state.pools.iter().any(possible) {
-            self.state.waiting.push(waiting);
-            let length = self.state.waiting.len() as u64;
+            self.state.tasks.enter(job, refused);
+            let length = self.state.tasks.count_ready() as u64;
             self.state.tally.longest_queue = self.state.tally.longest_queue.max(length);
             self.fresh = true;
             return;
         }
         self.state.tally.given_up += 1;
         self.state.done += 1;
-        let reason = if waiting.refused.is_empty() { RejectReason::TooLarge } else { RejectReason::NoPool };
-        let (job, outcome) = (&waiting.job, Outcome::Rejected(reason));
-        record_given_up(job, EventCause::Refused(reason), outcome, now.time, outbox);
-        let ended = Body::Ended { number: number(job), job: job.id, outcome, output: Bytes::ZERO };
+        let reason = if refused.is_empty() { RejectReason::TooLarge } else { RejectReason::NoPool };
+        let outcome = Outcome::Rejected(reason);
+        record_given_up(&job, EventCause::Refused(reason), outcome, now.time, outbox);
+        let ended = EndedJob { task: task(&job), job: job.id, outcome, output: Bytes::ZERO };
         self.notify_portal(ended, now, outbox);
     }
 
@@ -336,7 +322,7 @@ impl Broker {
             pool.report = new;
             pool.measured = report.measured.time;
             pool.open = report.open;
-            self.state.flights.measured(at, report.measured);
+            self.state.tasks.measured(at, report.measured);
             self.settle(at);
         }
         churned
@@ -346,18 +332,20 @@ impl Broker {
     fn settle(&mut self, at: usize) -> PoolId {
         let pool = &mut self.state.pools[at];
         if self.spec.count_in_flight {
-            pool.in_flight = self.state.flights.unseen_sum(at);
+            pool.in_flight = self.state.tasks.in_flight(at);
         }
         pool.facts.id
     }
 }
 
 impl Moments for Broker {
+    type Letter = ToBroker;
+
     fn address(&self) -> Address {
         Address::Broker
     }
 
-    fn mail(&mut self) -> &mut Mailbox {
+    fn mail(&mut self) -> &mut Mailbox<ToBroker> {
         &mut self.state.mail
     }
 
@@ -367,16 +355,16 @@ impl Moments for Broker {
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         while let Some(message) = self.state.mail.take(now) {
-            self.handle_one(message, now, outbox);
+            self.handle_one(message.body, now, outbox);
         }
         if let Some(again) = self.state.again {
             if now < again {
                 return Ok(());
             }
-            (self.state.again, self.fresh, self.left) = (None, true, 0);
+            (self.state.again, self.fresh, self.all) = (None, true, true);
         }
-        if std::mem::take(&mut self.fresh) && !self.state.waiting.is_empty() {
-            self.plan(now, outbox);
+        if std::mem::take(&mut self.fresh) && self.state.tasks.count_ready() > 0 {
+            self.plan(now, outbox)?;
         }
         Ok(())
     }

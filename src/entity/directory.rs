@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, Body, EntityError, Outbox, SiteReport, Stamp};
+use super::{Address, EntityError, Outbox, SiteReport, Stamp, ToBroker, ToDirectory};
 use crate::model::SiteId;
 use crate::units::Span;
 
 /// Receives the sites' reports and sends those of one moment to the broker together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directory {
-    mail: Mailbox,
+    mail: Mailbox<ToDirectory>,
     /// When each site last measured itself, according to the reports received.
     measured: Vec<Option<Stamp>>,
     reports: u64,
@@ -41,11 +41,13 @@ impl Directory {
 }
 
 impl Moments for Directory {
+    type Letter = ToDirectory;
+
     fn address(&self) -> Address {
         Address::Directory
     }
 
-    fn mail(&mut self) -> &mut Mailbox {
+    fn mail(&mut self) -> &mut Mailbox<ToDirectory> {
         &mut self.mail
     }
 
@@ -56,7 +58,7 @@ impl Moments for Directory {
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let mut batch: Vec<SiteReport> = Vec::new();
         while let Some(message) = self.mail.take(now) {
-            let Body::Report(report) = message.body else { continue };
+            let ToDirectory::Report(report) = message.body;
             self.reports += 1;
             // Where messages take less time than before, a newer report may have overtaken this one.
             if self.measured(report.site).is_some_and(|measured| measured > report.measured) {
@@ -72,7 +74,7 @@ impl Moments for Directory {
             }
         }
         if !batch.is_empty() {
-            self.send(Address::Broker, now, Span::ZERO, Body::GridView(batch), outbox);
+            self.send(Address::Broker, now, Span::ZERO, ToBroker::View(batch), outbox);
         }
         Ok(())
     }

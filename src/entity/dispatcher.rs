@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use self::held::Held;
 use self::transfers::Staging;
 use self::waits::Waits;
-use super::broker::{is_recalled, number, of_job, record_given_up, unplaced};
+use super::broker::{is_recalled, of_job, record_given_up, task, unplaced};
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, Body, EntityError, Message, Outbox, Quiescence, Sender, Stamp};
+use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToDispatcher, ToSite};
 use crate::model::{
     BrokerSpec, EventCause, EventKind, EventRecord, Job, JobId, Outcome, PartitionId, PoolId, Record,
-    RecordSink, RejectReason, SiteId,
+    RecordSink, RejectReason, SiteId, TaskId,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -33,7 +33,7 @@ pub struct Dispatcher {
     spec: BrokerSpec,
     /// How long a message to each site takes.
     latency: Vec<Span>,
-    mail: Mailbox,
+    mail: Mailbox<ToDispatcher>,
     /// Grid jobs that each site has: from their admission until the site reports that they have ended or returned.
     at_site: Vec<u32>,
     /// Jobs that are assigned, but held back until the site may have more.
@@ -45,7 +45,7 @@ pub struct Dispatcher {
     outgoing: VecDeque<(Time, Box<Job>, PoolId)>,
     busy_until: Time,
     /// Jobs sent to a site that has not notified the dispatcher of them since: number and site.
-    sent: BTreeMap<u64, SiteId>,
+    sent: BTreeMap<TaskId, SiteId>,
     /// Jobs that came back and rest before they are planned again.
     resting: Waits,
     /// When to check again which held jobs may go, because the limit allows more.
@@ -142,7 +142,7 @@ impl Dispatcher {
     /// Ends the run: jobs that are here end as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
         // Their sites have recorded them; the notifications are still on their way.
-        self.done += self.mail.ends();
+        self.done += self.mail.count(|letter| matches!(letter, ToDispatcher::Ended { .. }));
         let staging = std::mem::take(&mut self.staging).into_values().filter_map(|staging| match staging {
             Staging::Input { job, .. } => Some(job),
             // The job itself has ended and is recorded.
@@ -156,7 +156,7 @@ impl Dispatcher {
         let resting = std::mem::take(&mut self.resting).into_jobs();
         let mut left: Vec<Box<Job>> =
             staging.chain(outgoing).chain(held).chain(resting).chain(self.mail.jobs()).collect();
-        left.sort_by_key(|job| number(job));
+        left.sort_by_key(|job| task(job));
         for job in left {
             self.done += 1;
             sink.record(Record::Job(unplaced(&job, Outcome::Unfinished, now)));
@@ -184,13 +184,13 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn notify_broker(&mut self, now: Stamp, body: Body, outbox: &mut dyn Outbox) {
-        self.send(Address::Broker, now, Span::ZERO, body, outbox);
+    fn notify_broker(&mut self, now: Stamp, letter: ToBroker, outbox: &mut dyn Outbox) {
+        self.send(Address::Broker, now, Span::ZERO, letter, outbox);
     }
 
     /// Notifies the broker when a job reaches its site; `None` while it is held back.
     fn notify_sent(&mut self, job: &Job, arrival: Option<Stamp>, now: Stamp, outbox: &mut dyn Outbox) {
-        self.notify_broker(now, Body::Sent { number: number(job), arrival }, outbox);
+        self.notify_broker(now, ToBroker::Sent { task: task(job), arrival }, outbox);
     }
 
     /// Whether the site may have another grid job.
@@ -198,9 +198,9 @@ impl Dispatcher {
         self.spec.in_flight.is_none_or(|most| self.at_site[site.index()] < most)
     }
 
-    fn handle_one(&mut self, message: Message, now: Stamp, outbox: &mut dyn Outbox) {
-        match message.body {
-            Body::Assign { job, pool } => {
+    fn handle_one(&mut self, letter: ToDispatcher, now: Stamp, outbox: &mut dyn Outbox) {
+        match letter {
+            ToDispatcher::Assign { job, pool } => {
                 if self.has_room(pool.site) && self.held.count(pool.site) == 0 {
                     self.admit(job, pool, now, true, outbox);
                 } else {
@@ -210,13 +210,13 @@ impl Dispatcher {
                     self.tally.longest_hold = self.tally.longest_hold.max(length);
                 }
             }
-            Body::Recall { number, queued } => self.recall(number, queued, now, outbox),
-            Body::Transferred { id } => self.transferred(id, now, outbox),
-            Body::Ended { number, job, outcome, output } => {
-                let Sender::Entity(Address::Site(site)) = message.sender else { return };
+            ToDispatcher::Recall { task, queued } => self.recall(task, queued, now, outbox),
+            ToDispatcher::Transferred { id } => self.transferred(id, now, outbox),
+            ToDispatcher::Ended { site, ended } => {
                 self.last = now.time;
-                self.left(number, site, now, outbox);
+                self.left(ended.task, site, now, outbox);
                 // Output is transferred only from the site where the job ran, and only if the job has completed.
+                let EndedJob { job, outcome, output, .. } = ended;
                 if outcome == Outcome::Completed && output > Bytes::ZERO {
                     let pool = PoolId { site, partition: PartitionId::default() };
                     let staging = Staging::Output { job, attempt: 0, pool, since: now.time };
@@ -224,15 +224,12 @@ impl Dispatcher {
                 } else {
                     self.done += 1;
                 }
-                self.notify_broker(now, Body::Ended { number, job, outcome, output }, outbox);
+                self.notify_broker(now, ToBroker::Ended(ended), outbox);
             }
-            Body::Returned { job, why } => {
-                if let Sender::Entity(Address::Site(site)) = message.sender {
-                    self.left(number(&job), site, now, outbox);
-                }
+            ToDispatcher::Returned { site, job, why } => {
+                self.left(task(&job), site, now, outbox);
                 self.came_back(job, why, now, outbox);
             }
-            _ => {}
         }
     }
 
@@ -272,13 +269,13 @@ impl Dispatcher {
             self.last = now.time;
         }
         self.tally.dispatched += 1;
-        self.sent.insert(number(&job), pool.site);
-        self.send(Address::Site(pool.site), now, latency, Body::Submit(job), outbox);
+        self.sent.insert(task(&job), pool.site);
+        self.send(Address::Site(pool.site), now, latency, ToSite::Submit(job), outbox);
     }
 
     /// Notes that a job has left its site, so that another may go there.
-    fn left(&mut self, number: u64, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
-        self.sent.remove(&number);
+    fn left(&mut self, task: TaskId, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
+        self.sent.remove(&task);
         let places = &mut self.at_site[site.index()];
         *places = places.saturating_sub(1);
         self.fill_places(site, now, outbox);
@@ -293,13 +290,12 @@ impl Dispatcher {
         }
     }
 
-    fn recall(&mut self, wanted: u64, queued: bool, now: Stamp, outbox: &mut dyn Outbox) {
-        if let Some(job) = self.held.take(wanted) {
+    fn recall(&mut self, task: TaskId, queued: bool, now: Stamp, outbox: &mut dyn Outbox) {
+        if let Some(job) = self.held.take(task) {
             self.came_back(job, EventCause::Replanned, now, outbox);
-        } else if let Some(site) = self.sent.get(&wanted).copied().filter(|_| queued) {
+        } else if let Some(site) = self.sent.get(&task).copied().filter(|_| queued) {
             let latency = self.latency[site.index()];
-            let body = Body::Withdraw { number: wanted };
-            self.send(Address::Site(site), now, latency, body, outbox);
+            self.send(Address::Site(site), now, latency, ToSite::Withdraw(task), outbox);
         }
     }
 
@@ -318,7 +314,7 @@ impl Dispatcher {
             if let Some(grid) = &mut job.grid {
                 grid.recalled += 1;
             }
-            self.notify_broker(now, Body::Returned { job, why }, outbox);
+            self.notify_broker(now, ToBroker::Returned { job, why }, outbox);
             return;
         }
         self.last = now.time;
@@ -341,17 +337,19 @@ impl Dispatcher {
             _ => Outcome::Rejected(RejectReason::NoPool),
         };
         record_given_up(job, why, outcome, now.time, outbox);
-        let body = Body::Ended { number: number(job), job: job.id, outcome, output: Bytes::ZERO };
-        self.notify_broker(now, body, outbox);
+        let ended = EndedJob { task: task(job), job: job.id, outcome, output: Bytes::ZERO };
+        self.notify_broker(now, ToBroker::Ended(ended), outbox);
     }
 }
 
 impl Moments for Dispatcher {
+    type Letter = ToDispatcher;
+
     fn address(&self) -> Address {
         Address::Dispatcher
     }
 
-    fn mail(&mut self) -> &mut Mailbox {
+    fn mail(&mut self) -> &mut Mailbox<ToDispatcher> {
         &mut self.mail
     }
 
@@ -366,10 +364,10 @@ impl Moments for Dispatcher {
             self.send_out(job, pool, now, false, outbox);
         }
         while let Some((job, why)) = self.resting.take(now.time) {
-            self.notify_broker(now, Body::Returned { job, why }, outbox);
+            self.notify_broker(now, ToBroker::Returned { job, why }, outbox);
         }
         while let Some(message) = self.mail.take(now) {
-            self.handle_one(message, now, outbox);
+            self.handle_one(message.body, now, outbox);
         }
         if self.again.take_if(|again| *again <= now).is_some() {
             (0..self.latency.len()).for_each(|site| self.fill_places(SiteId(site as u32), now, outbox));

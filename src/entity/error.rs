@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::Stamp;
 use crate::local::PartitionError;
-use crate::model::{RegistryError, SiteError};
+use crate::model::{RegistryError, SiteError, TaskId};
 use crate::workload::SourceError;
 
 /// An error that ends a run.
@@ -30,6 +30,16 @@ pub enum EntityError {
     /// There is no such broker policy, or its parameters are invalid.
     #[error(transparent)]
     Broker(RegistryError),
+    /// A plan of the broker's policy cannot be carried out.
+    #[error("broker policy `{policy}` assigns task {task} {problem}")]
+    BadPlan {
+        /// The policy.
+        policy: String,
+        /// The task.
+        task: TaskId,
+        /// What is wrong with the decision.
+        problem: String,
+    },
     /// An error in a partition.
     #[error(transparent)]
     Partition(#[from] PartitionError),
@@ -65,6 +75,14 @@ pub enum EntityError {
         arrival: Stamp,
         /// Their number.
         sequence: u64,
+    },
+    /// A message for another kind of entity.
+    #[error("{who} has been sent a message that is for {meant}")]
+    Misaddressed {
+        /// The receiver.
+        who: String,
+        /// The kind of entity that can take it.
+        meant: &'static str,
     },
     /// The saved state does not fit the entity.
     #[error("the saved state of {who} cannot be restored: {problem}")]

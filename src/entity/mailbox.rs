@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::message::Letter;
 use super::{Address, Body, Entity, EntityError, Message, Outbox, Quiescence, Sender, Stamp};
 use crate::model::Job;
 use crate::units::{Span, Time};
@@ -19,13 +20,13 @@ pub(super) const MOST_ROUNDS: u32 = 10_000;
 const MOST_MOVES: usize = 64;
 
 /// Messages that have not been handled, the moment up to which all have been, and the number of the next message to send.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(from = "Saved")]
-pub(super) struct Mailbox {
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Saved<VecDeque<Message<L>>>", bound(deserialize = "L: Deserialize<'de>"))]
+pub(super) struct Mailbox<L> {
     /// Messages in order. New ones nearly always come last.
-    near: VecDeque<Message>,
+    near: VecDeque<Message<L>>,
     /// Those whose place was in the middle of many others.
-    far: BTreeMap<Order, Message>,
+    far: BTreeMap<Order, Message<L>>,
     /// Everything before this moment has been handled.
     passed: Stamp,
     sequence: u64,
@@ -34,7 +35,7 @@ pub(super) struct Mailbox {
 /// What a snapshot has: all messages in order.
 #[derive(PartialEq, Serialize, Deserialize)]
 #[serde(rename = "Mailbox")]
-struct Saved<M = VecDeque<Message>> {
+struct Saved<M> {
     letters: M,
     passed: Stamp,
     sequence: u64,
@@ -42,14 +43,24 @@ struct Saved<M = VecDeque<Message>> {
 
 type Order = (Stamp, Sender, u64);
 
-fn order(message: &Message) -> Order {
+fn order<L>(message: &Message<L>) -> Order {
     (message.arrival, message.sender, message.sequence)
 }
 
-impl Mailbox {
+impl<L> Default for Mailbox<L> {
+    fn default() -> Self {
+        let passed = Stamp::default();
+        Self { near: VecDeque::new(), far: BTreeMap::new(), passed, sequence: 0 }
+    }
+}
+
+impl<L: Letter> Mailbox<L> {
     /// When the first message arrives.
     pub(super) fn due(&self) -> Option<Stamp> {
         let near = self.near.front().map(|first| first.arrival);
+        if self.far.is_empty() {
+            return near;
+        }
         let far = self.far.first_key_value().map(|((arrival, ..), _)| *arrival);
         near.into_iter().chain(far).min()
     }
@@ -65,12 +76,21 @@ impl Mailbox {
     }
 
     /// Adds a message in its order. False if its sender has already used its number for that moment.
-    fn put(&mut self, message: Message) -> bool {
+    fn put(&mut self, message: Message<L>) -> bool {
         let place = order(&message);
-        let at = match self.near.back() {
-            Some(last) if order(last) >= place => self.near.partition_point(|other| order(other) < place),
-            _ => self.near.len(),
-        };
+        let is_last = self.near.back().is_none_or(|last| order(last) < place);
+        let is_first = || self.near.front().is_some_and(|first| place < order(first));
+        if self.far.is_empty() && is_last {
+            self.near.push_back(message);
+            return true;
+        }
+        // A window delivers its messages in reverse.
+        if self.far.is_empty() && is_first() {
+            self.near.push_front(message);
+            return true;
+        }
+        let at =
+            if is_last { self.near.len() } else { self.near.partition_point(|other| order(other) < place) };
         let is_near = self.near.get(at).is_some_and(|other| order(other) == place);
         if is_near || (!self.far.is_empty() && self.far.contains_key(&place)) {
             return false;
@@ -84,8 +104,9 @@ impl Mailbox {
     }
 
     /// Takes out the next message that belongs to this moment.
-    pub(super) fn take(&mut self, now: Stamp) -> Option<Message> {
-        if let Some(far) = self.far.first_entry()
+    pub(super) fn take(&mut self, now: Stamp) -> Option<Message<L>> {
+        if !self.far.is_empty()
+            && let Some(far) = self.far.first_entry()
             && self.near.front().is_none_or(|near| order(near) > *far.key())
         {
             return (far.key().0 <= now).then(|| far.remove());
@@ -94,9 +115,9 @@ impl Mailbox {
     }
 
     /// Takes out the first message of this moment that comes from outside and is `wanted`, before its turn.
-    pub(super) fn take_first(&mut self, now: Stamp, wanted: impl Fn(&Body) -> bool) -> Option<Message> {
-        let is_due = |letter: &&Message| letter.arrival <= now;
-        let is_it = |letter: &&Message| letter.sender == Sender::Outside && wanted(&letter.body);
+    pub(super) fn take_first(&mut self, now: Stamp, wanted: impl Fn(&L) -> bool) -> Option<Message<L>> {
+        let is_due = |letter: &&Message<L>| letter.arrival <= now;
+        let is_it = |letter: &&Message<L>| letter.sender == Sender::Outside && wanted(&letter.body);
         let far = self.far.values().take_while(is_due).find(is_it).map(order);
         let near = self.near.iter().take_while(is_due).enumerate().find(|(_, letter)| is_it(letter));
         match (near.map(|(at, letter)| (at, order(letter))), far) {
@@ -112,30 +133,16 @@ impl Mailbox {
     }
 
     /// Takes out the jobs in messages that will not be handled any more, because the run is over.
-    pub(super) fn jobs(&mut self) -> impl Iterator<Item = Box<Job>> + use<> {
+    pub(super) fn jobs(&mut self) -> impl Iterator<Item = Box<Job>> + use<L> {
         let mut letters = Vec::from(std::mem::take(&mut self.near));
         letters.extend(std::mem::take(&mut self.far).into_values());
         letters.sort_by_key(order);
-        letters.into_iter().filter_map(|letter| match letter.body {
-            Body::Submit(job) | Body::Returned { job, .. } | Body::Assign { job, .. } => Some(job),
-            _ => None,
-        })
+        letters.into_iter().filter_map(|letter| letter.body.into_job())
     }
 
-    /// The number of messages that report the end of a job.
-    pub(super) fn ends(&self) -> u64 {
-        self.letters().filter(|letter| matches!(letter.body, Body::Ended { .. })).count() as u64
-    }
-
-    /// All messages, not in order.
-    fn letters(&self) -> impl Iterator<Item = &Message> {
-        self.near.iter().chain(self.far.values())
-    }
-
-    fn saved(&self) -> Saved<Vec<&Message>> {
-        let mut letters: Vec<&Message> = self.letters().collect();
-        letters.sort_by_key(|letter| order(letter));
-        Saved { letters, passed: self.passed, sequence: self.sequence }
+    /// The number of messages like this.
+    pub(super) fn count(&self, like: impl Fn(&L) -> bool) -> u64 {
+        self.letters().filter(|letter| like(&letter.body)).count() as u64
     }
 
     /// Notes that everything earlier than `until` has been handled.
@@ -144,34 +151,50 @@ impl Mailbox {
     }
 }
 
-impl Serialize for Mailbox {
+impl<L> Mailbox<L> {
+    /// All messages, not in order.
+    fn letters(&self) -> impl Iterator<Item = &Message<L>> {
+        self.near.iter().chain(self.far.values())
+    }
+
+    fn saved(&self) -> Saved<Vec<&Message<L>>> {
+        let mut letters: Vec<&Message<L>> = self.letters().collect();
+        letters.sort_by_key(|letter| order(letter));
+        Saved { letters, passed: self.passed, sequence: self.sequence }
+    }
+}
+
+impl<L: Serialize> Serialize for Mailbox<L> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.saved().serialize(serializer)
     }
 }
 
-impl From<Saved> for Mailbox {
-    fn from(Saved { letters, passed, sequence }: Saved) -> Self {
+impl<L> From<Saved<VecDeque<Message<L>>>> for Mailbox<L> {
+    fn from(Saved { letters, passed, sequence }: Saved<VecDeque<Message<L>>>) -> Self {
         Self { near: letters, far: BTreeMap::new(), passed, sequence }
     }
 }
 
 /// Two are equal if their snapshots are.
-impl PartialEq for Mailbox {
+impl<L: PartialEq> PartialEq for Mailbox<L> {
     fn eq(&self, other: &Self) -> bool {
         self.saved() == other.saved()
     }
 }
 
-impl Eq for Mailbox {}
+impl<L: Eq> Eq for Mailbox<L> {}
 
 /// An entity that handles one moment after the other. Every such type is an [`Entity`].
 pub(super) trait Moments {
+    /// The messages to it.
+    type Letter: Letter;
+
     /// Its address.
     fn address(&self) -> Address;
 
     /// Its mailbox.
-    fn mail(&mut self) -> &mut Mailbox;
+    fn mail(&mut self) -> &mut Mailbox<Self::Letter>;
 
     /// The next moment at which there is something to do.
     fn next(&self) -> Option<Stamp>;
@@ -198,12 +221,19 @@ pub(super) trait Moments {
     }
 
     /// Sends a message that arrives after `latency`.
-    fn send(&mut self, to: Address, now: Stamp, latency: Span, body: Body, outbox: &mut dyn Outbox) {
+    fn send(
+        &mut self,
+        to: Address,
+        now: Stamp,
+        latency: Span,
+        letter: impl Into<Body>,
+        outbox: &mut dyn Outbox,
+    ) {
         let sender = Sender::Entity(self.address());
         let mail = self.mail();
         let sequence = mail.sequence;
         mail.sequence += 1;
-        outbox.send(to, Message { arrival: now.after(latency), sender, sequence, body });
+        outbox.send(to, Message { arrival: now.after(latency), sender, sequence, body: letter.into() });
     }
 
     /// The error of a saved state that does not fit.
@@ -238,12 +268,14 @@ impl<E: Moments> Entity for E {
     }
 
     fn deliver(&mut self, message: Message) -> Result<(), EntityError> {
-        let Message { arrival, sender, sequence, .. } = message;
+        let Message { arrival, sender, sequence, body } = message;
         let now = self.mail().passed;
         if arrival < now {
             return Err(EntityError::Late { who: self.who(), now, arrival });
         }
-        if !self.mail().put(message) {
+        let body = E::Letter::open(body)
+            .map_err(|body| EntityError::Misaddressed { who: self.who(), meant: body.receiver() })?;
+        if !self.mail().put(Message { arrival, sender, sequence, body }) {
             return Err(EntityError::Repeated { who: self.who(), arrival, sequence });
         }
         self.delivered(arrival, sender);

@@ -1,13 +1,11 @@
-//! Messages and the order in which they are handled.
+//! Messages: one enum a receiver, and the order in which they are handled.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::broker::PoolReport;
-use crate::model::{
-    ChurnAct, Elastic, EventCause, Job, JobId, Outcome, PartitionId, PoolId, RecordSink, SiteId,
-};
+use crate::model::{ChurnAct, Elastic, EventCause, Job, JobId, Outcome, PoolId, RecordSink, SiteId, TaskId};
 use crate::units::{Bytes, Stamp};
 
 /// An entity of the grid. The order of the variants is the order in which messages of one moment are handled.
@@ -50,88 +48,156 @@ pub enum Sender {
     Entity(Address),
 }
 
-/// A message. Messages of one moment are handled in the order of `(sender, sequence)`.
+/// A message on its way. Messages of one moment are handled in the order of `(sender, sequence)`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct Message<B = Body> {
     /// When it arrives.
     pub arrival: Stamp,
     /// Who sent it.
     pub sender: Sender,
     /// Its number among the sender's messages; no two are equal.
     pub sequence: u64,
-    /// Its content.
-    pub body: Body,
+    /// Its content. In the mailbox of an entity it is of the receiver's own kind.
+    pub body: B,
 }
 
-/// The content of a message.
+/// The content of a message, by the kind of its receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Body {
-    /// Take this job. Portal to broker, dispatcher to site, outside to a site.
+    /// To the portal.
+    Portal(ToPortal),
+    /// To the broker.
+    Broker(ToBroker),
+    /// To the dispatcher.
+    Dispatcher(ToDispatcher),
+    /// To the directory.
+    Directory(ToDirectory),
+    /// To the network.
+    Network(ToNetwork),
+    /// To a site.
+    Site(ToSite),
+}
+
+impl Body {
+    /// The kind of entity that it is for.
+    pub const fn receiver(&self) -> &'static str {
+        match self {
+            Self::Portal(_) => "the portal",
+            Self::Broker(_) => "the broker",
+            Self::Dispatcher(_) => "the dispatcher",
+            Self::Directory(_) => "the directory",
+            Self::Network(_) => "the network",
+            Self::Site(_) => "a site",
+        }
+    }
+}
+
+/// The end of a job of the grid.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndedJob {
+    /// Its number at the portal.
+    pub task: TaskId,
+    /// Its number in the workload.
+    pub job: JobId,
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// The output that it leaves for the portal.
+    pub output: Bytes,
+}
+
+/// A message to the portal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToPortal {
+    /// A job has ended. From the broker, if the workload has feedback.
+    Ended(EndedJob),
+}
+
+/// A message to the broker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToBroker {
+    /// Take this job. From the portal.
     Submit(Box<Job>),
-    /// Cancel the job of that number in any phase. Outside to a site.
-    Cancel(JobId),
-    /// Machines go down, come up, or change their speed. Outside to a site.
-    Churn(ChurnAct),
-    /// Return the job if it still waits. Dispatcher to site.
-    Withdraw {
-        /// The job's number at the portal.
-        number: u64,
+    /// The newest reports, at most one per site. From the directory.
+    View(Vec<SiteReport>),
+    /// A request for work: processors are idle. From a site, if the broker's policy uses pull.
+    Ask {
+        /// The pool that asks.
+        pool: PoolId,
+        /// Processors without work.
+        procs: u32,
+        /// When they were counted.
+        measured: Stamp,
     },
-    /// A job has ended. Site to dispatcher, dispatcher to broker, broker to portal if the workload has feedback.
-    Ended {
-        /// The job's number at the portal.
-        number: u64,
-        /// Its number in the workload.
-        job: JobId,
-        /// Its outcome.
-        outcome: Outcome,
-        /// The output that it leaves for the portal.
-        output: Bytes,
+    /// An assignment was not sent at once, or has been sent after all. From the dispatcher.
+    Sent {
+        /// The job.
+        task: TaskId,
+        /// When the job reaches its site; `None` while it is held back.
+        arrival: Option<Stamp>,
     },
-    /// A job returns without having ended. Site to dispatcher, dispatcher to broker.
+    /// A job has ended. From the dispatcher.
+    Ended(EndedJob),
+    /// A job returns without having ended. From the dispatcher.
     Returned {
         /// The job, with the data that it carries.
         job: Box<Job>,
         /// The cause of its return.
         why: EventCause,
     },
-    /// A site's report of its own state. Site to directory.
-    Report(Box<SiteReport>),
-    /// The newest reports, at most one per site. Directory to broker.
-    GridView(Vec<SiteReport>),
-    /// Send the job to the pool. Broker to dispatcher.
+}
+
+/// A message to the dispatcher.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToDispatcher {
+    /// Send the job to the pool. From the broker.
     Assign {
         /// The job.
         job: Box<Job>,
         /// The pool that it is assigned to.
         pool: PoolId,
     },
-    /// Recall the assignment: at once if the job has not left, otherwise (with `queued`) if it still waits at its site. Broker
-    /// to dispatcher.
+    /// Recall the assignment: at once if the job has not left, otherwise (with `queued`) if it still waits at its site. From the
+    /// broker.
     Recall {
-        /// The job's number at the portal.
-        number: u64,
+        /// The job.
+        task: TaskId,
         /// Also recall the job if it waits at its site.
         queued: bool,
     },
-    /// An assignment was not sent at once, or has been sent after all. Dispatcher to broker.
-    Sent {
-        /// The job's number at the portal.
-        number: u64,
-        /// When the job reaches its site; `None` while it is held back.
-        arrival: Option<Stamp>,
+    /// A transfer has arrived. From the network.
+    Transferred {
+        /// The dispatcher's number for the transfer.
+        id: u64,
     },
-    /// A request for work: processors are idle. Site to broker, if the broker's policy uses pull.
-    Ask {
-        /// The partition that asks.
-        partition: PartitionId,
-        /// Processors without work.
-        procs: u32,
-        /// When they were counted.
-        measured: Stamp,
+    /// A job has ended. From its site.
+    Ended {
+        /// The site.
+        site: SiteId,
+        /// The job.
+        ended: EndedJob,
     },
-    /// Transfer data between two places. Dispatcher to network.
+    /// A job returns without having ended. From its site.
+    Returned {
+        /// The site.
+        site: SiteId,
+        /// The job, with the data that it carries.
+        job: Box<Job>,
+        /// The cause of its return.
+        why: EventCause,
+    },
+}
+
+/// A message to the directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToDirectory {
+    /// A site's report of its own state.
+    Report(Box<SiteReport>),
+}
+
+/// A message to the network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToNetwork {
+    /// Transfer data between two places. From the dispatcher.
     Transfer {
         /// The dispatcher's number for the transfer.
         id: u64,
@@ -142,12 +208,20 @@ pub enum Body {
         /// The amount of data.
         data: Bytes,
     },
-    /// A transfer has arrived. Network to dispatcher.
-    Transferred {
-        /// The dispatcher's number for the transfer.
-        id: u64,
-    },
-    /// Change the time or the processors of the job of that number, if its policy processes elastic commands. Outside to a site.
+}
+
+/// A message to a site, which is also what a [command](crate::grid::Command) from outside carries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToSite {
+    /// Take this job. From the dispatcher, or from outside.
+    Submit(Box<Job>),
+    /// Cancel the job of that number in any phase. From outside.
+    Cancel(JobId),
+    /// Machines go down, come up, or change their speed. From outside.
+    Churn(ChurnAct),
+    /// Return the job if it still waits. From the dispatcher.
+    Withdraw(TaskId),
+    /// Change the time or the processors of the job of that number, if its policy processes elastic commands. From outside.
     Elastic {
         /// The job's number in the workload.
         job: JobId,
@@ -155,6 +229,55 @@ pub enum Body {
         change: Elastic,
     },
 }
+
+/// What the mailbox of a kind of entity holds.
+pub(super) trait Letter: Sized {
+    /// The content of a message, if it is for such an entity; otherwise the message is given back.
+    fn open(body: Body) -> Result<Self, Body>;
+
+    /// The job that it carries.
+    fn into_job(self) -> Option<Box<Job>>;
+}
+
+macro_rules! letter {
+    ($variant:ident, $letter:ident, $job:expr) => {
+        impl From<$letter> for Body {
+            fn from(letter: $letter) -> Self {
+                Self::$variant(letter)
+            }
+        }
+
+        impl Letter for $letter {
+            fn open(body: Body) -> Result<Self, Body> {
+                match body {
+                    Body::$variant(letter) => Ok(letter),
+                    other => Err(other),
+                }
+            }
+
+            fn into_job(self) -> Option<Box<Job>> {
+                let job: fn(Self) -> Option<Box<Job>> = $job;
+                job(self)
+            }
+        }
+    };
+}
+
+letter!(Portal, ToPortal, |_| None);
+letter!(Broker, ToBroker, |letter| match letter {
+    ToBroker::Submit(job) | ToBroker::Returned { job, .. } => Some(job),
+    ToBroker::View(_) | ToBroker::Ask { .. } | ToBroker::Sent { .. } | ToBroker::Ended(_) => None,
+});
+letter!(Dispatcher, ToDispatcher, |letter| match letter {
+    ToDispatcher::Assign { job, .. } | ToDispatcher::Returned { job, .. } => Some(job),
+    ToDispatcher::Recall { .. } | ToDispatcher::Transferred { .. } | ToDispatcher::Ended { .. } => None,
+});
+letter!(Directory, ToDirectory, |_| None);
+letter!(Network, ToNetwork, |_| None);
+letter!(Site, ToSite, |letter| match letter {
+    ToSite::Submit(job) => Some(job),
+    ToSite::Cancel(_) | ToSite::Churn(_) | ToSite::Withdraw(_) | ToSite::Elastic { .. } => None,
+});
 
 /// A site's report of its state at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, Body, EntityError, Outbox, Quiescence, Stamp};
+use super::{Address, EntityError, Outbox, Quiescence, Stamp, ToDispatcher, ToNetwork};
 use crate::model::NetworkSpec;
 use crate::platform::Links;
 use crate::units::Span;
@@ -12,7 +12,7 @@ use crate::units::Span;
 /// latency of their link and no more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
-    mail: Mailbox,
+    mail: Mailbox<ToNetwork>,
     links: Links,
 }
 
@@ -40,11 +40,13 @@ impl Network {
 }
 
 impl Moments for Network {
+    type Letter = ToNetwork;
+
     fn address(&self) -> Address {
         Address::Network
     }
 
-    fn mail(&mut self) -> &mut Mailbox {
+    fn mail(&mut self) -> &mut Mailbox<ToNetwork> {
         &mut self.mail
     }
 
@@ -55,13 +57,12 @@ impl Moments for Network {
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         for arrived in self.links.due(now.time) {
-            let body = Body::Transferred { id: arrived.id };
-            self.send(Address::Dispatcher, now, Span::ZERO, body, outbox);
+            let arrived = ToDispatcher::Transferred { id: arrived.id };
+            self.send(Address::Dispatcher, now, Span::ZERO, arrived, outbox);
         }
         while let Some(message) = self.mail.take(now) {
-            if let Body::Transfer { id, from, to, data } = message.body {
-                self.links.begin(id, from, to, data, now.time);
-            }
+            let ToNetwork::Transfer { id, from, to, data } = message.body;
+            self.links.begin(id, from, to, data, now.time);
         }
         Ok(())
     }

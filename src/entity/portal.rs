@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, Body, EntityError, Outbox, Quiescence, Stamp};
+use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToPortal};
 use crate::model::GridContext;
 use crate::units::{Span, Time};
 use crate::workload::{Mark, Source, SourceError};
@@ -22,7 +22,7 @@ pub struct Portal {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
-    mail: Mailbox,
+    mail: Mailbox<ToPortal>,
     admitted: u64,
     last: Time,
 }
@@ -98,11 +98,13 @@ impl Portal {
 }
 
 impl Moments for Portal {
+    type Letter = ToPortal;
+
     fn address(&self) -> Address {
         Address::Portal
     }
 
-    fn mail(&mut self) -> &mut Mailbox {
+    fn mail(&mut self) -> &mut Mailbox<ToPortal> {
         &mut self.state.mail
     }
 
@@ -113,10 +115,9 @@ impl Moments for Portal {
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         while let Some(message) = self.state.mail.take(now) {
-            if let Body::Ended { job, .. } = message.body {
-                self.source.ended(job, now.time);
-                self.refresh()?;
-            }
+            let ToPortal::Ended(EndedJob { job, .. }) = message.body;
+            self.source.ended(job, now.time);
+            self.refresh()?;
         }
         self.state.last = now.time;
         let due = |next: Time| Stamp::at(next).next_round() <= now;
@@ -130,8 +131,7 @@ impl Moments for Portal {
             job.partition = None;
             let part = job.grid.take().map_or_else(GridContext::default, |part| *part);
             job.grid = Some(Box::new(GridContext { number, ..part }));
-            let body = Body::Submit(Box::new(job));
-            self.send(Address::Broker, now, Span::ZERO, body, outbox);
+            self.send(Address::Broker, now, Span::ZERO, ToBroker::Submit(Box::new(job)), outbox);
         }
         Ok(())
     }

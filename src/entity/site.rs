@@ -13,7 +13,7 @@ use self::churn::Churn;
 use self::uplink::Reporting;
 use super::broker::unplaced;
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, EntityError, Outbox, Quiescence, Sender, Stamp};
+use super::{Address, EntityError, Outbox, Quiescence, Sender, Stamp, ToSite};
 use serde::{Deserialize, Serialize};
 
 use crate::local::{Abilities, Exit, LocalPolicy, Partition, Registry, Settings, Step, Tally};
@@ -35,7 +35,7 @@ pub struct Site {
     id: SiteId,
     partitions: Vec<Partition>,
     source: SourceState,
-    mail: Mailbox,
+    mail: Mailbox<ToSite>,
     /// The next moment at which something happens.
     next: Option<Stamp>,
     /// What may move a job from then on.
@@ -337,11 +337,13 @@ impl SourceState {
 }
 
 impl Moments for Site {
+    type Letter = ToSite;
+
     fn address(&self) -> Address {
         Address::Site(self.id)
     }
 
-    fn mail(&mut self) -> &mut Mailbox {
+    fn mail(&mut self) -> &mut Mailbox<ToSite> {
         &mut self.mail
     }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::thread;
 
 use super::{Progress, RunError};
-use crate::entity::Body;
+use crate::entity::ToSite;
 use crate::grid::JournalEntry;
 use crate::model::SiteSpec;
 use crate::runtime::{Caller, Outside, Refusal};
@@ -126,7 +126,7 @@ impl Reader {
             Ok(JournalEntry { number, command }) => {
                 self.next = number + 1;
                 let job = match &command.body {
-                    Body::Submit(job) => format!(", which is job {}", job.id),
+                    ToSite::Submit(job) => format!(", which is job {}", job.id),
                     _ => String::new(),
                 };
                 self.progress.note(format!("{place}, at {} s of the run: {text}{job}", command.at));

@@ -117,7 +117,8 @@ impl Stored {
         self.run.forewarn(progress);
         let Newest { number, barrier, sections, skipped } =
             self.store.newest().map_err(RunError::from_store)?;
-        let (journal, torn) = self.journal(number)?;
+        // Of a state of another layout the commands may be as well, but the state says what to do.
+        let (journal, torn) = self.journal(number).or_else(|error| self.grid(&sections).and(Err(error)))?;
         say(&ResumePoint { number, barrier, skipped, commands_again: journal.len(), torn });
         let from = Snapshot { sections: &sections, journal: &journal, blocks: &[], store: &self.store };
         let mut active = self.run.restored(&from, progress, false, |_, _| Ok(()))?;

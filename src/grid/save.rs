@@ -93,13 +93,14 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 2: jobs carry elastic commands, and partitions have an agenda.
-            Self::Portal | Self::Broker | Self::Dispatcher => 2,
-            // 3: machines that are down from the beginning are recorded at the beginning.
-            Self::Site => 3,
-            // 2: how links are shared, and uplinks.
-            Self::Network => 2,
-            Self::Directory => 1,
+            // 4: a table of tasks.
+            Self::Broker => 4,
+            // One more for all: each kind of entity has messages of its own.
+            Self::Portal | Self::Dispatcher => 3,
+            Self::Site => 4,
+            // 3: how links are shared, and uplinks.
+            Self::Network => 3,
+            Self::Directory => 2,
         }
     }
 

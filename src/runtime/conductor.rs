@@ -315,7 +315,8 @@ impl<E: Entity + Send + 'static> Conductor<E> {
         self.board.sleep(asleep);
         if let Some(JournalEntry { number: sequence, command }) = entry {
             let (arrival, sender) = (Stamp::at(at), Sender::Outside);
-            self.windows.post_from_outside(to, Message { arrival, sender, sequence, body: command.body })?;
+            self.windows
+                .post_from_outside(to, Message { arrival, sender, sequence, body: command.body.into() })?;
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use thiserror::Error;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use crate::entity::Body;
+use crate::entity::ToSite;
 use crate::grid::{Callers, Command, JournalEntry};
 use crate::model::SiteId;
 use crate::units::Time;
@@ -55,7 +55,7 @@ pub(super) struct CommandQueue {
 /// A command that the run has not taken yet.
 pub(super) struct PendingCommand {
     pub(super) site: SiteId,
-    body: Body,
+    body: ToSite,
     answer: mpsc::Sender<Result<JournalEntry, Refusal>>,
 }
 
@@ -162,7 +162,7 @@ impl PendingCommand {
 
 impl Caller {
     /// Gives a site a command, to be carried out as soon as possible.
-    pub fn command(&self, site: SiteId, body: Body) -> Answer {
+    pub fn command(&self, site: SiteId, body: ToSite) -> Answer {
         let (answer, answered) = mpsc::channel();
         // If the run has ended, the answer says so.
         let _ = self.commands.send(PendingCommand { site, body, answer });

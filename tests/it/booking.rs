@@ -1,6 +1,6 @@
 //! The parts of a site driven by hand: the reservation book of a partition while jobs run, messages, saved states.
 
-use gridemu::entity::{Body, Entity, EntityError, Message, Sender, Site, Stamp};
+use gridemu::entity::{Entity, EntityError, Message, Sender, Site, Stamp, ToSite};
 use gridemu::grid::{Grid, GridError, GridSave};
 use gridemu::local::{BookError, Partition, Registry, Settings, Slot, SlotRequest, Step};
 use gridemu::model::{
@@ -112,7 +112,7 @@ fn no_message_replaces_another() {
         arrival: Stamp::at(at(5)),
         sender: Sender::Outside,
         sequence: 7,
-        body: Body::Cancel(JobId(id)),
+        body: ToSite::Cancel(JobId(id)).into(),
     };
     site.deliver(message(1)).expect("the first");
     let second = site.deliver(message(2));

@@ -3,6 +3,7 @@
 mod all;
 mod by_hand;
 mod scenes;
+mod sweep;
 mod twins;
 
 pub(crate) use all::written;

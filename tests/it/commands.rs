@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
-use gridemu::entity::Body;
+use gridemu::entity::ToSite;
 use gridemu::experiment::{Progress, Run};
 use gridemu::grid::{self, Grid, Policies, WindowOptions};
 use gridemu::metrics::{Definitions, Fingerprint};
@@ -113,62 +113,62 @@ fn listen(from: ChildStderr) -> Receiver<String> {
 }
 
 /// A line, and what it means as the command of a number.
-type Order = (&'static str, usize, fn(u64) -> Body);
+type Order = (&'static str, usize, fn(u64) -> ToSite);
 
 fn machines(from: u32, to: u32) -> Machines {
     Machines { partition: PartitionId(0), which: ProcSet::range(from, to) }
 }
 
-fn leave(_: u64) -> Body {
-    Body::Churn(ChurnAct::Leave(machines(0, 16)))
+fn leave(_: u64) -> ToSite {
+    ToSite::Churn(ChurnAct::Leave(machines(0, 16)))
 }
 
-fn join(_: u64) -> Body {
-    Body::Churn(ChurnAct::Join(machines(0, 16)))
+fn join(_: u64) -> ToSite {
+    ToSite::Churn(ChurnAct::Join(machines(0, 16)))
 }
 
-fn slow(_: u64) -> Body {
-    Body::Churn(ChurnAct::Slow { machines: machines(0, 32), factor: Rate::from_f64(0.5).expect("a rate") })
+fn slow(_: u64) -> ToSite {
+    ToSite::Churn(ChurnAct::Slow { machines: machines(0, 32), factor: Rate::from_f64(0.5).expect("a rate") })
 }
 
-fn leave_site(_: u64) -> Body {
-    Body::Churn(ChurnAct::LeaveSite)
+fn leave_site(_: u64) -> ToSite {
+    ToSite::Churn(ChurnAct::LeaveSite)
 }
 
-fn join_site(_: u64) -> Body {
-    Body::Churn(ChurnAct::JoinSite)
+fn join_site(_: u64) -> ToSite {
+    ToSite::Churn(ChurnAct::JoinSite)
 }
 
-fn submit(number: u64) -> Body {
+fn submit(number: u64) -> ToSite {
     let job = Job::rigid(900_000_000 + number, Time::NEVER, 4, Span::from_secs(600));
-    Body::Submit(Box::new(Job { user: 3, ..job.estimated(Span::from_secs(1_200)) }))
+    ToSite::Submit(Box::new(Job { user: 3, ..job.estimated(Span::from_secs(1_200)) }))
 }
 
-fn submit_long(number: u64) -> Body {
+fn submit_long(number: u64) -> ToSite {
     let job = Job::rigid(900_000_000 + number, Time::NEVER, 1, Span::from_secs(40 * 86_400));
-    Body::Submit(Box::new(Job { partition: Some(PartitionId(0)), ..job }))
+    ToSite::Submit(Box::new(Job { partition: Some(PartitionId(0)), ..job }))
 }
 
 /// The first command submits a job.
-fn cancel(_: u64) -> Body {
-    Body::Cancel(JobId(900_000_000))
+fn cancel(_: u64) -> ToSite {
+    ToSite::Cancel(JobId(900_000_000))
 }
 
 /// The first command submits a job, which is changed; and there is no job of the other number.
-fn extend(_: u64) -> Body {
-    Body::Elastic { job: JobId(900_000_000), change: Elastic::ExtendTime(Span::from_secs(20 * 86_400)) }
+fn extend(_: u64) -> ToSite {
+    ToSite::Elastic { job: JobId(900_000_000), change: Elastic::ExtendTime(Span::from_secs(20 * 86_400)) }
 }
 
-fn reduce(_: u64) -> Body {
-    Body::Elastic { job: JobId(900_000_000), change: Elastic::ReduceTime(Span::from_secs(30 * 86_400)) }
+fn reduce(_: u64) -> ToSite {
+    ToSite::Elastic { job: JobId(900_000_000), change: Elastic::ReduceTime(Span::from_secs(30 * 86_400)) }
 }
 
-fn reduce_nothing(_: u64) -> Body {
-    Body::Elastic { job: JobId(899_999_999), change: Elastic::ReduceProcs(2) }
+fn reduce_nothing(_: u64) -> ToSite {
+    ToSite::Elastic { job: JobId(899_999_999), change: Elastic::ReduceProcs(2) }
 }
 
 /// A command as it was carried out.
-type Done = (Time, usize, Body);
+type Done = (Time, usize, ToSite);
 
 fn carried_out(at: Time, order: &Order, number: usize) -> Done {
     (at, order.1, (order.2)(number as u64))
@@ -274,7 +274,7 @@ fn a_run_that_is_told_things_is_one_that_knew_them_before() {
         give(&mut running, &ORDERS[3..], &mut done)?;
         // The long job would hold up the run for a month, and is told of by its number.
         let at = running.order("cancel windsor 900000002")?;
-        done.push((at, 0, Body::Cancel(JobId(900_000_002))));
+        done.push((at, 0, ToSite::Cancel(JobId(900_000_002))));
         running.ends_well();
         same_as_twin(&folder.path().join("out"), &done);
         let jobs = fs::read_to_string(folder.path().join("out/jobs.csv")).unwrap();
@@ -377,7 +377,7 @@ fn elastic_commands_of_a_file_are_done_again_by_a_run_that_was_killed() {
     const SET: &str = "site.delft.policy=easy-de";
     const ORDERS: [Order; 4] = [
         ("submit delft procs=1 run=20d", 1, |number| {
-            Body::Submit(Box::new(Job::rigid(
+            ToSite::Submit(Box::new(Job::rigid(
                 900_000_000 + number,
                 Time::NEVER,
                 1,
@@ -465,7 +465,7 @@ fn a_named_pipe_is_read_again_and_again() {
         let mut running = Running::start(folder.path(), &args);
         let mut done = Vec::new();
         for (number, order) in
-            (1..).zip([("leave delft", 1, leave_site as fn(u64) -> Body), ("join delft", 1, join_site)])
+            (1..).zip([("leave delft", 1, leave_site as fn(u64) -> ToSite), ("join delft", 1, join_site)])
         {
             // Each writer comes and goes.
             fs::OpenOptions::new()

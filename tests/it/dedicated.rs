@@ -1,6 +1,6 @@
 //! Hand-worked cases of dedicated jobs: under policies without support for them they are held until their start; and their waits.
 
-use gridemu::entity::Body;
+use gridemu::entity::ToSite;
 use gridemu::local::{Reason, Registry};
 use gridemu::metrics::{DedicatedMeasures, Definitions, Summary};
 use gridemu::model::{InstantOrder, Job, JobId, JobRef, Origin, Outcome, SiteId, SiteSpec};
@@ -66,7 +66,7 @@ fn waits_count_from_the_start_that_was_asked_for() {
         [job(1, 0, 4, 30).from(100), job(2, 1, 4, 5).from(105), job(3, 2, 1, 5).from(400), job(4, 3, 1, 7)];
     let spec = site(4, "easy");
     let mut grid = grid(&Registry::standard(), &spec, &jobs).expect("a grid");
-    grid.command(command(at(200), Body::Cancel(JobId(3)))).expect("it is to come");
+    grid.command(command(at(200), ToSite::Cancel(JobId(3)))).expect("it is to come");
     let mut records = Vec::new();
     grid.run(&mut records).expect("it ends");
     let ran = Ran::of(&grid, records);

@@ -1,6 +1,6 @@
 //! Hand-worked cases of elastic commands: their effects on waiting and running jobs, and the reasons for which they are refused.
 
-use gridemu::entity::Body;
+use gridemu::entity::ToSite;
 use gridemu::local::Registry;
 use gridemu::model::{
     CheckpointInterval, Checkpointing, ChurnAct, CommandRefusal, Elastic, ElasticCommand, EventCause,
@@ -363,7 +363,7 @@ fn commands_come_from_outside() {
     let registry = Registry::standard();
     let jobs = [job(1, 0, 2, 30), job(2, 0, 2, 30)];
     let mut grid = grid(&registry, &site(4, "easy-e"), &jobs).expect("a grid");
-    let tell = |job: u64, change| Body::Elastic { job: JobId(job), change };
+    let tell = |job: u64, change| ToSite::Elastic { job: JobId(job), change };
     for (at, body) in
         [(10, tell(1, more(5))), (10, tell(7, more(5))), (12, tell(2, less(10))), (40, tell(1, more(5)))]
     {

@@ -661,8 +661,12 @@ fn attempts_in_a_grid_are_followed_to_the_end() {
         let least = ends.fold(f64::INFINITY, f64::min);
         let chosen = compared.iter().find(|pool| pool["pool"] == one["pool"]).expect("it was compared");
         assert!(least.is_infinite() || chosen["end_s"].as_f64() == Some(least), "{one:#}");
+        assert_eq!(one["reason"], "earliest completion", "{one:#}");
     }
-    assert!(text.contains("the broker assigned it to "), "{text}");
+    assert!(
+        text.contains("the broker assigned it to ") && text.contains(" (earliest completion); it compared"),
+        "{text}"
+    );
     // It shows the beginning, and the summary of the waits between.
     let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") };
     let page = std::fs::read_to_string("docs/explaining.md").unwrap();

@@ -2,7 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use gridemu::broker::{BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, GridView};
+use gridemu::broker::{
+    Answer, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, Choose, GridView, OneByOne, Pick, Reason, Task,
+};
 use gridemu::entity::{Address, EntityError};
 use gridemu::grid::{Grid, GridError, Policies, Waiter, WindowError, WindowOptions};
 use gridemu::model::{
@@ -106,11 +108,12 @@ fn clumsy() -> BrokerPolicyInfo {
 struct Clumsy;
 
 impl BrokerPolicy for Clumsy {
-    fn plan(&mut self, view: &mut GridView<'_>) {
-        assert!(view.waiting().iter().all(|job| job.id() != JobId(2)), "two is one too many");
-        for job in 0..view.waiting().len() {
-            view.assign(job, 0);
+    fn plan(&mut self, view: &mut GridView<'_>) -> Answer {
+        assert!(view.ready().all(|task| task.job() != JobId(2)), "two is one too many");
+        for task in view.ready() {
+            view.assign(task, 0, Reason::Policy);
         }
+        view.done()
     }
 }
 
@@ -130,17 +133,46 @@ fn a_broker_policy_that_panics_is_named_with_its_moment() {
 }
 
 fn stubborn() -> BrokerPolicyInfo {
-    BrokerPolicyInfo::new("stubborn", |_, _| Ok((Box::new(Stubborn), BrokerAbilities::PLAIN)))
+    BrokerPolicyInfo::new("stubborn", |_, _| Ok((Box::new(OneByOne(Stubborn)), BrokerAbilities::PLAIN)))
         .doc("Sends all jobs to the first pool, also those that it has refused.")
 }
 
 struct Stubborn;
 
-impl BrokerPolicy for Stubborn {
-    fn plan(&mut self, view: &mut GridView<'_>) {
-        for job in 0..view.waiting().len() {
-            view.assign(job, 0);
+impl Choose for Stubborn {
+    fn choose(&mut self, _: &GridView<'_>, _: Task<'_>) -> Pick {
+        Pick::Pool(0, Reason::Policy)
+    }
+}
+
+/// It keeps the first task that it sees and assigns it again and again, or all tasks to a pool that is not there.
+struct Wrong {
+    pool: usize,
+    first: Option<Answer>,
+}
+
+impl BrokerPolicy for Wrong {
+    fn plan(&mut self, view: &mut GridView<'_>) -> Answer {
+        for task in view.ready() {
+            view.assign(task, self.pool, Reason::Policy);
         }
+        self.first.get_or_insert(view.done()).clone()
+    }
+}
+
+#[test]
+fn a_plan_that_cannot_be_carried_out_ends_the_run() {
+    for (pool, told) in [
+        (0, "broker policy `wrong` assigns task 0 which does not wait with the broker"),
+        (7, "broker policy `wrong` assigns task 0 to pool 7 of 2"),
+    ] {
+        let info = BrokerPolicyInfo::new("wrong", move |_, _| {
+            Ok((Box::new(Wrong { pool, first: None }), BrokerAbilities::PLAIN))
+        });
+        let spec = plain(&[4, 4], "wrong", 1, 10);
+        let mut grid = under(info, &spec, vec![job(1, 3, 1, 10), job(2, 7, 1, 10)]);
+        let error = grid.run(&mut Vec::<Record>::new()).expect_err("it cannot be carried out");
+        assert!(error.to_string().contains(told), "{error}");
     }
 }
 

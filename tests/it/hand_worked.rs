@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use gridemu::entity::{Body, EntityError};
+use gridemu::entity::{EntityError, ToSite};
 use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Abilities, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
 use gridemu::model::{InstantOrder, Job, JobId, Outcome, Record, RejectReason, SiteId, SiteSpec, Speedup};
@@ -484,7 +484,7 @@ fn feedback_goes_on_at_the_instant_of_the_end() {
 }
 
 fn submit(at: u64, job: Job) -> Command {
-    support::command(Time::from_secs(at), Body::Submit(Box::new(job)))
+    support::command(Time::from_secs(at), ToSite::Submit(Box::new(job)))
 }
 
 #[test]
@@ -522,7 +522,7 @@ fn a_cancel_finds_the_job_wherever_it_stands() {
     let jobs = [job(1, 0, 1, 100), job(2, 1, 1, 100), job(3, 2, 1, 10)];
     let mut grid = support::grid(&Registry::standard(), &site(1, "conservative"), &jobs).unwrap();
     for (at, id) in [(5, 2), (20, 1), (25, 77)] {
-        grid.command(support::command(Time::from_secs(at), Body::Cancel(JobId(id)))).unwrap();
+        grid.command(support::command(Time::from_secs(at), ToSite::Cancel(JobId(id)))).unwrap();
     }
     let mut records: Vec<Record> = Vec::new();
     grid.run(&mut records).unwrap();
@@ -541,7 +541,7 @@ fn a_cancelled_start_is_not_carried_out_for_another_job() {
     let jobs = [job(1, 10, 3, 10), job(2, 10, 4, 10)];
     let at = Time::from_secs(10);
     grid.command(submit(10, jobs[0].clone())).unwrap();
-    grid.command(support::command(at, Body::Cancel(JobId(1)))).unwrap();
+    grid.command(support::command(at, ToSite::Cancel(JobId(1)))).unwrap();
     grid.command(submit(10, jobs[1].clone())).unwrap();
     let mut records: Vec<Record> = Vec::new();
     grid.run(&mut records).unwrap();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gridemu::entity::Body;
+use gridemu::entity::ToSite;
 use gridemu::grid::{Grid, GridSave};
 use gridemu::local::policies::{Compress, Conservative};
 use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
@@ -209,7 +209,7 @@ pub(crate) fn cases(policies: Vec<String>, most: usize) -> impl Strategy<Value =
 fn prepared(case: &Case) -> Grid {
     let mut grid = support::grid(&Registry::standard(), &case.spec, &case.jobs).expect("a grid");
     for (time, id) in &case.cancels {
-        grid.command(command(*time, Body::Cancel(*id))).expect("nothing has happened yet");
+        grid.command(command(*time, ToSite::Cancel(*id))).expect("nothing has happened yet");
     }
     grid
 }
@@ -290,7 +290,7 @@ proptest! {
             if before > grid.now() {
                 grid.run_until(before, &mut records).expect("it runs");
             }
-            grid.command(command(*time, Body::Cancel(*id))).expect("its time is to come");
+            grid.command(command(*time, ToSite::Cancel(*id))).expect("its time is to come");
         }
         prop_assert_eq!(ran, finish(grid, records));
     }
@@ -470,7 +470,7 @@ proptest! {
         let mut grid =
             support::grid(&Registry::standard().with(promising()), &watched, &case.jobs).expect("a grid");
         for (time, id) in &case.cancels {
-            grid.command(command(*time, Body::Cancel(*id))).expect("nothing has happened yet");
+            grid.command(command(*time, ToSite::Cancel(*id))).expect("nothing has happened yet");
         }
         prop_assert_eq!(straight, finish(grid, Vec::new()));
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use gridemu::entity::{Body, Stamp};
+use gridemu::entity::{Stamp, ToSite};
 use gridemu::grid::{Command, Grid, GridError, Halt, Merge, RunSegment, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{BrokerSpec, GridSpec, Job, Link, NetworkSpec, Record, RecordSink, SiteId, SiteSpec};
@@ -153,7 +153,7 @@ fn one_site(case: &Case) -> Grid {
 
 fn cancels(case: &Case, grid: &mut Grid) {
     for (at, job) in &case.cancels {
-        let (at, site, body) = (*at, SiteId(0), Body::Cancel(*job));
+        let (at, site, body) = (*at, SiteId(0), ToSite::Cancel(*job));
         grid.command(Command { at, site, body }).expect("a site");
     }
 }

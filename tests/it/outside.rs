@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gridemu::entity::{Body, Stamp};
+use gridemu::entity::{Stamp, ToSite};
 use gridemu::grid::{
     Grid, GridError, GridSave, JournalEntry, Merge, MergeSave, RunSegment, WindowEnds, WindowOptions,
 };
@@ -53,7 +53,7 @@ struct Cut {
 /// Runs a case as actors with commands that come in when so many windows have been opened, in legs of so many seconds.
 fn live(
     case: &GridCase,
-    orders: &[(u64, SiteId, Body)],
+    orders: &[(u64, SiteId, ToSite)],
     leg: u64,
     (threads, ends): (usize, u64),
 ) -> (GridRan, Vec<JournalEntry>, Vec<Cut>) {
@@ -93,20 +93,20 @@ fn live(
     (GridRan { records, result, end: grid.now() }, journal.read(), cuts)
 }
 
-fn acts() -> impl Strategy<Value = Body> {
+fn acts() -> impl Strategy<Value = ToSite> {
     let machines = (0_u32..2, 0_u32..4, 1_u32..4).prop_map(|(partition, from, count)| Machines {
         partition: PartitionId(partition),
         which: ProcSet::range(from, from + count),
     });
     prop_oneof![
-        2 => (1_u64..16).prop_map(|id| Body::Cancel(JobId(id))),
+        2 => (1_u64..16).prop_map(|id| ToSite::Cancel(JobId(id))),
         2 => (0_u64..200, 1_u32..5, 0_u64..50_000_000).prop_map(|(at, procs, runtime)| {
             let job = Job::rigid(90_000 + at, Time::from_secs(at), procs, Span::from_micros(runtime));
-            Body::Submit(Box::new(job))
+            ToSite::Submit(Box::new(job))
         }),
-        1 => machines.clone().prop_map(|which| Body::Churn(ChurnAct::Leave(which))),
-        1 => machines.prop_map(|which| Body::Churn(ChurnAct::Join(which))),
-        1 => select(vec![ChurnAct::LeaveSite, ChurnAct::JoinSite]).prop_map(Body::Churn),
+        1 => machines.clone().prop_map(|which| ToSite::Churn(ChurnAct::Leave(which))),
+        1 => machines.prop_map(|which| ToSite::Churn(ChurnAct::Join(which))),
+        1 => select(vec![ChurnAct::LeaveSite, ChurnAct::JoinSite]).prop_map(ToSite::Churn),
     ]
 }
 
@@ -123,7 +123,7 @@ proptest! {
     ) {
         // Two jobs must not have one number.
         for (number, (_, _, body)) in (0..).zip(&mut orders) {
-            if let Body::Submit(job) = body {
+            if let ToSite::Submit(job) = body {
                 job.id = JobId(90_000 + number);
             }
         }
@@ -173,16 +173,16 @@ fn a_command_is_used_once_it_is_written_down() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let journal = Arc::clone(&told);
     let (caller, outside) = Outside::new(move |told: &JournalEntry| {
-        if told.command.body == Body::Cancel(JobId(2)) {
+        if told.command.body == ToSite::Cancel(JobId(2)) {
             return Err("no space left on device".to_owned());
         }
         journal.lock().expect("nobody panics").push(told.clone());
         Ok(())
     });
-    let lost = caller.command(SiteId(0), Body::Cancel(JobId(2)));
-    let nobody = caller.command(SiteId(7), Body::Cancel(JobId(3)));
+    let lost = caller.command(SiteId(0), ToSite::Cancel(JobId(2)));
+    let nobody = caller.command(SiteId(7), ToSite::Cancel(JobId(3)));
     let job = Job::rigid(9, Time::from_secs(1), 1, Span::from_secs(1));
-    let done = caller.command(SiteId(0), Body::Submit(Box::new(job)));
+    let done = caller.command(SiteId(0), ToSite::Submit(Box::new(job)));
     let (mut grid, mut records, mut merge) = (plain(), Vec::new(), Merge::new(1));
     let options =
         |outside: &Outside| RuntimeOptions { outside: Some(outside.clone()), ..RuntimeOptions::default() };
@@ -197,7 +197,7 @@ fn a_command_is_used_once_it_is_written_down() {
     let jobs = |record: &&Record| matches!(record, Record::Job(_));
     assert_eq!(records.iter().filter(jobs).count(), 6, "the second job was not cancelled");
     // What comes when all is over is not taken, and not written down.
-    let late = caller.command(SiteId(0), Body::Cancel(JobId(4)));
+    let late = caller.command(SiteId(0), ToSite::Cancel(JobId(4)));
     assert_eq!(
         run_segment(&mut grid, None, None, options(&outside), &mut merge, &mut records),
         Ok(RunSegment::Over)
@@ -220,7 +220,7 @@ fn a_run_is_not_over_before_what_it_has_been_told() {
             return latest;
         }
         let job = Job::rigid(9, Time::ZERO, 1, Span::from_secs(1));
-        answers.send(caller.command(SiteId(0), Body::Submit(Box::new(job)))).expect("it is waited for");
+        answers.send(caller.command(SiteId(0), ToSite::Submit(Box::new(job)))).expect("it is waited for");
         Stamp::at(Time::from_secs(531))
     });
     let windows = WindowOptions { ends: Some(ends), ..WindowOptions::default() };
@@ -245,7 +245,7 @@ fn a_run_is_not_over_before_what_it_has_been_told() {
 fn a_command_that_is_missing_is_noticed() {
     let mut grid = plain();
     let told = |number| {
-        let (at, site, body) = (Time::from_secs(number), SiteId(0), Body::Cancel(JobId(1)));
+        let (at, site, body) = (Time::from_secs(number), SiteId(0), ToSite::Cancel(JobId(1)));
         JournalEntry { number, command: gridemu::grid::Command { at, site, body } }
     };
     assert_eq!(grid.replay(told(0)), Ok(true));
@@ -259,11 +259,11 @@ fn a_command_that_is_missing_is_noticed() {
 #[test]
 fn commands_keep_their_order_when_a_run_goes_on_from_before_them() {
     let mut grid = plain();
-    let (at, site, body) = (Time::from_secs(300), SiteId(0), Body::Cancel(JobId(3)));
+    let (at, site, body) = (Time::from_secs(300), SiteId(0), ToSite::Cancel(JobId(3)));
     let before = JournalEntry { number: 0, command: gridemu::grid::Command { at, site, body } };
     assert_eq!(grid.replay(before), Ok(true));
     let (caller, outside) = Outside::new(|_| Ok(()));
-    let told = caller.command(SiteId(0), Body::Cancel(JobId(1)));
+    let told = caller.command(SiteId(0), ToSite::Cancel(JobId(1)));
     let (mut records, mut merge): (Vec<Record>, _) = (Vec::new(), Merge::new(1));
     let options = RuntimeOptions { outside: Some(outside), ..RuntimeOptions::default() };
     assert_eq!(run_segment(&mut grid, None, None, options, &mut merge, &mut records), Ok(RunSegment::Over));

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use gridemu::entity::Body;
+use gridemu::entity::ToSite;
 use gridemu::grid::{Command, Grid, GridSave, Merge, Policies, RunSegment, WindowOptions};
 use gridemu::metrics::Fingerprint;
 use gridemu::model::{
@@ -108,7 +108,7 @@ const CUT: u64 = 333;
 /// The grid in the middle of its run.
 fn in_the_middle() -> Grid {
     let (mut grid, mut merge) = (grid(), Merge::new(8));
-    let leave = Body::Churn(ChurnAct::LeaveSite);
+    let leave = ToSite::Churn(ChurnAct::LeaveSite);
     grid.command(Command { at: at(800), site: SiteId(1), body: leave }).expect("it is to come");
     let segment =
         grid.run_segment(None, Some(at(CUT)), WindowOptions::default(), &mut merge, &mut Vec::new());
@@ -170,13 +170,13 @@ fn what_cannot_be_read_is_refused_by_name() {
     // Version, description, moment and sequence, then the number of entities; each begins with its kind and its version.
     let frame = postcard::to_stdvec(&(3_u32, 0_u128)).expect("bytes").len();
     assert_eq!(bytes[0], 3, "the version of the frame");
-    let first = bytes[frame..].windows(4).position(|four| four[0] == 8 && four[1] == 5 && four[2] == 3);
+    let first = bytes[frame..].windows(4).position(|four| four[0] == 8 && four[1] == 5 && four[2] == 4);
     let first = bytes.len() - bytes[frame..].len() + first.expect("eight entities, the first is a site") + 2;
     let mut newer = bytes.clone();
-    newer[first] = 4;
+    newer[first] = 5;
     let told = refused(&newer);
     assert!(
-        told.contains("site `ada`") && told.contains("layout 4 of a site, which a newer gridemu wrote"),
+        told.contains("site `ada`") && told.contains("layout 5 of a site, which a newer gridemu wrote"),
         "{told}"
     );
     let mut older = bytes.clone();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gridemu::entity::Body;
+use gridemu::entity::ToSite;
 use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Registry, Tally};
 use gridemu::model::{
@@ -205,7 +205,7 @@ pub(crate) fn run_with(registry: &Registry, spec: &SiteSpec, jobs: &[Job]) -> Ra
 }
 
 /// A command to the one site; seconds.
-pub(crate) fn command(at: Time, body: Body) -> Command {
+pub(crate) fn command(at: Time, body: ToSite) -> Command {
     Command { at, site: SiteId(0), body }
 }
 

@@ -1,10 +1,10 @@
 //! A broker policy: best fit, as in bin packing.
 
-use gridemu::broker::{BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, GridView};
+use gridemu::broker::{BrokerAbilities, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Reason, Task};
 
 /// The policy's entry in the registry.
 pub fn info() -> BrokerPolicyInfo {
-    BrokerPolicyInfo::new("tightest", |_, _seed| Ok((Box::new(Tightest), BrokerAbilities::PLAIN)))
+    BrokerPolicyInfo::new("tightest", |_, _seed| Ok((Box::new(OneByOne(Tightest)), BrokerAbilities::PLAIN)))
         .doc("Sends each job, in order of arrival, to the pool where it leaves the fewest processors free.")
         .source("best fit of bin packing")
 }
@@ -13,19 +13,20 @@ pub fn info() -> BrokerPolicyInfo {
 #[derive(Debug)]
 struct Tightest;
 
-impl BrokerPolicy for Tightest {
-    fn plan(&mut self, view: &mut GridView<'_>) {
-        for job in 0..view.waiting().len() {
-            // The free processors less those this broker has sent jobs to since. The job fits, so the difference cannot be
-            // negative.
-            let left = |at: usize| {
-                let pool = &view.pools()[at];
-                let free = u64::from(pool.report.free).saturating_sub(pool.in_flight.procs);
-                view.is_free(job, at).then_some(free)
-            };
-            if let Some(pool) = view.least(job, true, left) {
-                view.assign(job, pool);
-            }
-        }
+impl Choose for Tightest {
+    /// Without this, the policy would be asked about every task that waits, at every report.
+    fn gate(&self) -> Gate {
+        Gate::Free
+    }
+
+    fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
+        // The free processors less those this broker has sent jobs to since. The job fits, so the difference cannot be
+        // negative.
+        let left = |at: usize| {
+            let pool = &view.pools()[at];
+            let free = u64::from(pool.report.free).saturating_sub(pool.in_flight.procs);
+            view.is_free(task, at).then_some(free)
+        };
+        Pick::found(view.least(task, true, left), Reason::Policy)
     }
 }

@@ -1,6 +1,9 @@
 //! The fastest pool with free processors.
 
-use crate::broker::{Absent, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView};
+use crate::broker::{
+    Absent, BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Reason,
+    Task,
+};
 use crate::model::{Named, NamedError, ParamInfo};
 
 const FULL: ParamInfo = ParamInfo {
@@ -20,7 +23,7 @@ pub(super) fn info() -> BrokerPolicyInfo {
 fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
     let queue = named.take_choice(FULL.key, &[("wait", false), ("queue", true)])?.unwrap_or(false);
     let absent = Absent::take(named)?;
-    Ok((Box::new(FastestFree { queue, absent }), BrokerAbilities::STEADY))
+    Ok((Box::new(OneByOne(FastestFree { queue, absent })), BrokerAbilities::STEADY))
 }
 
 /// The fastest pool with free processors.
@@ -31,36 +34,23 @@ pub struct FastestFree {
     absent: Absent,
 }
 
-/// The largest number of processors that are free in one pool.
-fn most_free(view: &GridView<'_>) -> u64 {
-    let free =
-        view.pools().iter().map(|pool| u64::from(pool.report.free).saturating_sub(pool.in_flight.procs));
-    free.max().unwrap_or(0)
-}
+impl Choose for FastestFree {
+    fn gate(&self) -> Gate {
+        if self.queue || self.absent == Absent::Queue { self.absent.gate() } else { Gate::Free }
+    }
 
-impl BrokerPolicy for FastestFree {
-    fn plan(&mut self, view: &mut GridView<'_>) {
-        let mut most = most_free(view);
-        let waits = !self.queue && self.absent == Absent::Wait;
-        for (at, job) in view.waiting().iter().enumerate() {
-            // Many jobs may wait here, and this comparison alone decides for most of them.
-            if waits && u64::from(job.size().min()) > most {
-                continue;
+    fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
+        let run = |pool: usize| view.pools()[pool].run_of(&task);
+        let free = view.least(task, true, |pool| view.is_free(task, pool).then(|| run(pool)));
+        Pick::found(free, Reason::Free).or_else(|| {
+            if self.gate() == Gate::Free {
+                return Pick::Leave;
             }
-            let run = |pool: usize| view.pools()[pool].run_of(job);
-            let mut best = view.least(at, true, |pool| view.is_free(at, pool).then(|| run(pool)));
-            if best.is_none() && !waits {
-                let queued = view.least(at, true, |pool| view.completion(at, pool));
-                best = match queued {
-                    Some(_) if !self.queue => None,
-                    Some(pool) => Some(pool),
-                    None => self.absent.least(view, at, |pool| Some(run(pool))),
-                };
+            match view.least(task, true, |pool| view.completion(task, pool)) {
+                Some(_) if !self.queue => Pick::Leave,
+                Some(pool) => Pick::Pool(pool, Reason::Earliest),
+                None => self.absent.least(view, task, |pool| Some(run(pool))),
             }
-            if let Some(pool) = best {
-                view.assign(at, pool);
-                most = most_free(view);
-            }
-        }
+        })
     }
 }

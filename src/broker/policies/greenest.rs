@@ -1,7 +1,10 @@
 //! The pool that needs the least energy for the job.
 
 use super::Thrift;
-use crate::broker::{BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView};
+use crate::broker::{
+    BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Pool, Reason,
+    Task,
+};
 use crate::model::{Named, NamedError, ParamInfo};
 
 const POWER: ParamInfo = ParamInfo {
@@ -27,7 +30,7 @@ fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
     let words = [("added", PowerCounted::Added), ("busy", PowerCounted::Busy)];
     let power = named.take_choice(POWER.key, &words)?.unwrap_or_default();
     let thrift = Thrift::take(named)?;
-    Ok((Box::new(Greenest { power, thrift }), BrokerAbilities::STEADY))
+    Ok((Box::new(OneByOne(Greenest { power, thrift })), BrokerAbilities::STEADY))
 }
 
 /// The power of a running job that is counted.
@@ -47,17 +50,33 @@ pub struct Greenest {
     thrift: Thrift,
 }
 
-impl BrokerPolicy for Greenest {
-    fn plan(&mut self, view: &mut GridView<'_>) {
-        // Processors × microseconds × milliwatts × millionths.
-        self.thrift.plan(view, ("energy_j", 1e-15), |pool, job| {
-            let (idle, busy) = (pool.facts.idle.milliwatts(), pool.facts.busy.milliwatts());
-            let power = match self.power {
-                PowerCounted::Added => busy.saturating_sub(idle),
-                PowerCounted::Busy => busy,
-            };
-            let area = u128::from(pool.procs_for(job)) * u128::from(pool.run_of(job).micros());
-            area.saturating_mul(u128::from(power) * u128::from(pool.facts.pue_ppm))
-        });
+impl Greenest {
+    /// The energy in processors × microseconds × milliwatts × millionths.
+    fn energy(&self, pool: &Pool, task: Task<'_>) -> u128 {
+        let (idle, busy) = (pool.facts.idle.milliwatts(), pool.facts.busy.milliwatts());
+        let power = match self.power {
+            PowerCounted::Added => busy.saturating_sub(idle),
+            PowerCounted::Busy => busy,
+        };
+        let area = u128::from(pool.procs_for(&task)) * u128::from(pool.run_of(&task).micros());
+        area.saturating_mul(u128::from(power) * u128::from(pool.facts.pue_ppm))
+    }
+}
+
+impl Choose for Greenest {
+    fn gate(&self) -> Gate {
+        self.thrift.gate()
+    }
+
+    fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
+        self.thrift.choose(view, task, Reason::Greenest, |pool, task| self.energy(pool, task))
+    }
+
+    fn compares(&self) -> Option<&'static str> {
+        Some("energy_j")
+    }
+
+    fn compared(&self, pool: &Pool, task: Task<'_>) -> f64 {
+        self.energy(pool, task) as f64 * 1e-15
     }
 }

@@ -1,7 +1,10 @@
 //! The least loaded pool.
 
 use crate::broker::pool::spread;
-use crate::broker::{Absent, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView};
+use crate::broker::{
+    Absent, BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Reason,
+    Task,
+};
 use crate::model::{Named, NamedError, ParamInfo};
 
 const BY: ParamInfo = ParamInfo {
@@ -22,7 +25,7 @@ fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
     let words = [("work", Load::Work), ("jobs", Load::Jobs), ("start", Load::Start)];
     let by = named.take_choice(BY.key, &words)?.unwrap_or_default();
     let absent = Absent::take(named)?;
-    Ok((Box::new(LeastLoaded { by, absent }), BrokerAbilities::STEADY))
+    Ok((Box::new(OneByOne(LeastLoaded { by, absent })), BrokerAbilities::STEADY))
 }
 
 /// The measure of a pool's load.
@@ -74,16 +77,18 @@ fn quotient(a: u128, b: u128) -> u64 {
     }
 }
 
-impl BrokerPolicy for LeastLoaded {
-    fn plan(&mut self, view: &mut GridView<'_>) {
-        for job in 0..view.waiting().len() {
-            let present = |pool: usize| match self.by {
-                Load::Start => view.start(job, pool).map(|start| (start.micros(), 0)),
-                by => Some(by.of(view, pool, view.pools()[pool].report.present)),
-            };
-            let nominal = |pool: usize| Some(self.by.of(view, pool, view.pools()[pool].facts.processors));
-            let best = view.least(job, true, present).or_else(|| self.absent.least(view, job, nominal));
-            view.assign_to(job, best);
-        }
+impl Choose for LeastLoaded {
+    fn gate(&self) -> Gate {
+        self.absent.gate()
+    }
+
+    fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
+        let present = |pool: usize| match self.by {
+            Load::Start => view.start(task, pool).map(|start| (start.micros(), 0)),
+            by => Some(by.of(view, pool, view.pools()[pool].report.present)),
+        };
+        let nominal = |pool: usize| Some(self.by.of(view, pool, view.pools()[pool].facts.processors));
+        let least = view.least(task, true, present);
+        Pick::found(least, Reason::LeastLoaded).or_else(|| self.absent.least(view, task, nominal))
     }
 }

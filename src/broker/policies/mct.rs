@@ -1,10 +1,12 @@
 //! Minimum completion time.
 
-use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, GridView};
+use crate::broker::{
+    Absent, BrokerAbilities, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Reason, Task,
+};
 
 pub(super) fn info() -> BrokerPolicyInfo {
     BrokerPolicyInfo::new("mct", |named, _| {
-        Ok((Box::new(Mct { absent: Absent::take(named)? }), BrokerAbilities::STEADY))
+        Ok((Box::new(OneByOne(Mct { absent: Absent::take(named)? })), BrokerAbilities::STEADY))
     })
     .doc("Assigns each job, in order of arrival, to the pool with its earliest expected completion.")
     .source("minimum completion time: Armstrong, Hensgen and Kidd 1998; Braun et al. 2001")
@@ -17,14 +19,15 @@ pub struct Mct {
     absent: Absent,
 }
 
-impl BrokerPolicy for Mct {
-    fn plan(&mut self, view: &mut GridView<'_>) {
-        for (at, job) in view.waiting().iter().enumerate() {
-            let best = view
-                .least(at, true, |pool| view.completion(at, pool))
-                // It is not known when machines come back, so that only the shortest run can be chosen there.
-                .or_else(|| self.absent.least(view, at, |pool| Some(view.pools()[pool].run_of(job))));
-            view.assign_to(at, best);
-        }
+impl Choose for Mct {
+    fn gate(&self) -> Gate {
+        self.absent.gate()
+    }
+
+    fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
+        let first = view.least(task, true, |pool| view.completion(task, pool));
+        // It is not known when machines come back, so that only the shortest run can be chosen there.
+        let run = |pool: usize| Some(view.pools()[pool].run_of(&task));
+        Pick::found(first, Reason::Earliest).or_else(|| self.absent.least(view, task, run))
     }
 }

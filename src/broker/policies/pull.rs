@@ -1,6 +1,8 @@
 //! Pull: pools ask for work.
 
-use crate::broker::{BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView};
+use crate::broker::{
+    BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Reason, Task,
+};
 use crate::model::{Named, NamedError, ParamInfo};
 
 const PASS: ParamInfo = ParamInfo {
@@ -20,7 +22,7 @@ pub(super) fn info() -> BrokerPolicyInfo {
 fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
     let pass = named.take_choice(PASS.key, &[("yes", true), ("no", false)])?.unwrap_or(true);
     Ok((
-        Box::new(Pull { pass }),
+        Box::new(OneByOne(Pull { pass })),
         BrokerAbilities { pulls: true, batch: true, steady: pass, ..BrokerAbilities::PLAIN },
     ))
 }
@@ -32,30 +34,23 @@ pub struct Pull {
     pass: bool,
 }
 
-fn most_asked(view: &GridView<'_>) -> u32 {
-    view.pools().iter().map(|pool| pool.asked).max().unwrap_or(0)
-}
+impl Choose for Pull {
+    fn gate(&self) -> Gate {
+        if self.pass { Gate::Asked } else { Gate::Fits }
+    }
 
-impl BrokerPolicy for Pull {
-    fn plan(&mut self, view: &mut GridView<'_>) {
-        let mut most = most_asked(view);
-        for (at, job) in view.waiting().iter().enumerate() {
-            if most == 0 {
-                return;
-            }
-            if self.pass && job.size().min() > most {
-                continue;
-            }
-            let asked = |pool: usize| {
-                let pool = &view.pools()[pool];
-                (pool.procs_for(job) <= pool.asked).then_some(())
-            };
-            if let Some(pool) = view.least(at, true, asked) {
-                view.assign(at, pool);
-                most = most_asked(view);
-            } else if !self.pass && view.least(at, true, |_| Some(())).is_some() {
-                return;
-            }
+    fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
+        if view.pools().iter().all(|pool| pool.asked == 0) {
+            return Pick::Stop;
+        }
+        let asked = |pool: usize| {
+            let pool = &view.pools()[pool];
+            (pool.procs_for(&task) <= pool.asked).then_some(())
+        };
+        match view.least(task, true, asked) {
+            Some(pool) => Pick::Pool(pool, Reason::Asked),
+            None if !self.pass && view.least(task, true, |_| Some(())).is_some() => Pick::Stop,
+            None => Pick::Leave,
         }
     }
 }

@@ -5,7 +5,8 @@ use rand::Rng;
 use smallvec::SmallVec;
 
 use crate::broker::{
-    Absent, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView, WaitingJob,
+    Absent, BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Reason,
+    Task,
 };
 use crate::model::{Named, NamedError};
 use crate::workload::random::Stream;
@@ -20,7 +21,7 @@ pub(super) fn info() -> BrokerPolicyInfo {
 fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     let absent = Absent::take(named)?;
     Ok((
-        Box::new(Random { seed: Stream::new(seed, "broker", "random").next_u64(), absent }),
+        Box::new(OneByOne(Random { seed: Stream::new(seed, "broker", "random").next_u64(), absent })),
         BrokerAbilities { random: true, ..BrokerAbilities::STEADY },
     ))
 }
@@ -37,26 +38,27 @@ pub struct Random {
 
 impl Random {
     /// The draws of a job for its next assignment: they depend on seed, job and number of the assignment alone.
-    fn draws(&self, job: &WaitingJob<'_>, pools: usize) -> SmallVec<[u64; 32]> {
+    fn draws(&self, task: Task<'_>, pools: usize) -> SmallVec<[u64; 32]> {
         let (mut id, mut assignment) = (Buffer::new(), Buffer::new());
-        let (id, assignment) = (id.format(job.id().0), assignment.format(job.assignment()));
+        let (id, assignment) = (id.format(task.job().0), assignment.format(task.assignment()));
         let mut stream = Stream::new(self.seed, id, assignment);
         (0..pools).map(|_| stream.next_u64()).collect()
     }
 }
 
-impl BrokerPolicy for Random {
-    fn plan(&mut self, view: &mut GridView<'_>) {
-        let pools = view.pools().len();
-        for (at, job) in view.waiting().iter().enumerate() {
-            // Drawn only once there is a choice: many jobs that fit no pool may wait.
-            let mut draws = None;
-            let mut draw = |pool: usize| {
-                let draws: &SmallVec<_> = draws.get_or_insert_with(|| self.draws(job, pools));
-                draws.get(pool).copied()
-            };
-            let best = view.least(at, true, &mut draw).or_else(|| self.absent.least(view, at, &mut draw));
-            view.assign_to(at, best);
-        }
+impl Choose for Random {
+    fn gate(&self) -> Gate {
+        self.absent.gate()
+    }
+
+    fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
+        // Drawn only once there is a choice.
+        let mut draws = None;
+        let mut draw = |pool: usize| {
+            let draws: &SmallVec<_> = draws.get_or_insert_with(|| self.draws(task, view.pools().len()));
+            draws.get(pool).copied()
+        };
+        let drawn = view.least(task, true, &mut draw);
+        Pick::found(drawn, Reason::Drawn).or_else(|| self.absent.least(view, task, &mut draw))
     }
 }

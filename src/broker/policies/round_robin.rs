@@ -1,10 +1,13 @@
 //! Round robin: each pool in turn.
 
-use crate::broker::{Absent, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, GridView};
+use crate::broker::{
+    Absent, BrokerAbilities, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Reason, Task,
+};
 
 pub(super) fn info() -> BrokerPolicyInfo {
     BrokerPolicyInfo::new("round-robin", |named, _| {
-        Ok((Box::new(RoundRobin { next: 0, absent: Absent::take(named)? }), BrokerAbilities::STEADY))
+        let policy = RoundRobin { next: 0, absent: Absent::take(named)? };
+        Ok((Box::new(OneByOne(policy)), BrokerAbilities::STEADY))
     })
     .doc("Assigns each job to the next pool in turn with enough processors.")
     .source("folklore")
@@ -19,19 +22,22 @@ pub struct RoundRobin {
     absent: Absent,
 }
 
-impl BrokerPolicy for RoundRobin {
-    fn plan(&mut self, view: &mut GridView<'_>) {
+impl Choose for RoundRobin {
+    fn gate(&self) -> Gate {
+        self.absent.gate()
+    }
+
+    fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
         let pools = view.pools().len();
-        for at in 0..view.waiting().len() {
-            let next = usize::try_from(self.next).ok().filter(|next| *next < pools).unwrap_or(0);
-            // The number of turns until a pool's own; the least is the first in turn.
-            let turns = |pool: usize| Some(if pool >= next { pool - next } else { pool + pools - next });
-            let first = view.least(at, true, turns).or_else(|| self.absent.least(view, at, turns));
-            if let Some(pool) = first {
-                view.assign(at, pool);
-                self.next = (pool + 1) as u64;
-            }
+        let next = usize::try_from(self.next).ok().filter(|next| *next < pools).unwrap_or(0);
+        // The number of turns until a pool's own; the least is the first in turn.
+        let turns = |pool: usize| Some(if pool >= next { pool - next } else { pool + pools - next });
+        let first = view.least(task, true, turns);
+        let pick = Pick::found(first, Reason::Turn).or_else(|| self.absent.least(view, task, turns));
+        if let Pick::Pool(pool, _) = pick {
+            self.next = (pool + 1) as u64;
         }
+        pick
     }
 
     fn save(&self) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::broker::{Absent, GridView, Pool, WaitingJob};
+use crate::broker::{Absent, Gate, GridView, Pick, Pool, Reason, Task};
 use crate::model::{Named, NamedError, ParamInfo};
 use crate::units::{Span, Time, UnitError};
 
@@ -66,40 +66,38 @@ impl Thrift {
         Ok(Self { deadline, within, ties, absent: Absent::take(named)? })
     }
 
-    /// The instant by which a job should complete.
-    fn limit(&self, view: &GridView<'_>, at: usize) -> Time {
-        let deadline = view.waiting()[at].deadline().filter(|_| self.deadline).unwrap_or(Time::NEVER);
+    pub(super) fn gate(&self) -> Gate {
+        self.absent.gate()
+    }
+
+    /// The instant by which a task should complete.
+    fn limit(&self, view: &GridView<'_>, task: Task<'_>) -> Time {
+        let deadline = task.deadline().filter(|_| self.deadline).unwrap_or(Time::NEVER);
         let Some(within) = self.within else { return deadline };
-        let completion = |pool: usize| view.completion(at, pool);
-        let first = view.least(at, true, completion).and_then(completion);
+        let completion = |pool: usize| view.completion(task, pool);
+        let first = view.least(task, true, completion).and_then(completion);
         first.map_or(deadline, |first| deadline.min(first + within))
     }
 
-    /// Assigns each waiting job to the pool with the least `cost` within its limit. `what` names the cost in a trace, and `unit`
-    /// is its unit there.
-    pub(super) fn plan(
+    /// The pool with the least `cost` within the limit of the task, which is picked for this `reason`.
+    pub(super) fn choose(
         &self,
-        view: &mut GridView<'_>,
-        (what, unit): (&'static str, f64),
-        cost: impl Fn(&Pool, &WaitingJob<'_>) -> u128,
-    ) {
-        for (at, job) in view.waiting().iter().enumerate() {
-            let limit = self.limit(view, at);
-            let cost_in = |pool: usize| cost(&view.pools()[pool], job);
-            let in_time = |pool: usize| {
-                let completion = view.completion(at, pool)?;
-                let tie = if self.ties { completion } else { Time::ZERO };
-                (completion <= limit).then(|| (cost_in(pool), tie))
-            };
-            let run = |pool: usize| if self.ties { view.pools()[pool].run_of(job) } else { Span::ZERO };
-            let best = view
-                .least(at, true, in_time)
-                .or_else(|| view.least(at, true, |pool| view.completion(at, pool)))
-                .or_else(|| self.absent.least(view, at, |pool| Some((cost_in(pool), run(pool)))));
-            if let Some(pool) = best {
-                view.note(at, what, |pool| cost(pool, job) as f64 * unit);
-                view.assign(at, pool);
-            }
-        }
+        view: &GridView<'_>,
+        task: Task<'_>,
+        reason: Reason,
+        cost: impl Fn(&Pool, Task<'_>) -> u128,
+    ) -> Pick {
+        let limit = self.limit(view, task);
+        let cost_in = |pool: usize| cost(&view.pools()[pool], task);
+        let in_time = |pool: usize| {
+            let completion = view.completion(task, pool)?;
+            let tie = if self.ties { completion } else { Time::ZERO };
+            (completion <= limit).then(|| (cost_in(pool), tie))
+        };
+        let run = |pool: usize| if self.ties { view.pools()[pool].run_of(&task) } else { Span::ZERO };
+        let completion = |pool: usize| view.completion(task, pool);
+        Pick::found(view.least(task, true, in_time), reason)
+            .or_else(|| Pick::found(view.least(task, true, completion), Reason::Earliest))
+            .or_else(|| self.absent.least(view, task, |pool| Some((cost_in(pool), run(pool)))))
     }
 }

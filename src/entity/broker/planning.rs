@@ -1,12 +1,9 @@
 //! Planning: the policy is asked about the waiting jobs, and its plan is carried out.
 
-use smallvec::SmallVec;
-
-use super::assigned::Assigned;
-use super::{Broker, State, Waiting, of_job};
-use crate::broker::{GridView, Plan, Planned, WaitingJob};
+use super::{Broker, State, of_job};
+use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan};
 use crate::entity::mailbox::{MOST_ROUNDS, Moments};
-use crate::entity::{Address, Body, Outbox, Stamp};
+use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher};
 use crate::model::{EventKind, EventRecord, Record};
 use crate::units::Span;
 
@@ -20,88 +17,85 @@ impl Broker {
     /// Recalls jobs that have not left the dispatcher, or do not run yet.
     pub(super) fn recall(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
         let queued = self.spec.recall_queued;
-        let numbers: Vec<u64> = self.state.flights.recallable(queued).collect();
-        for number in numbers {
-            let body = Body::Recall { number, queued };
-            self.send(Address::Dispatcher, now, Span::ZERO, body, outbox);
+        for task in self.state.tasks.recallable(queued) {
+            self.send(Address::Dispatcher, now, Span::ZERO, ToDispatcher::Recall { task, queued }, outbox);
             self.state.tally.recalled += 1;
         }
     }
 
-    /// Asks the policy about a range of the waiting jobs.
-    fn ask(&mut self, jobs: std::ops::Range<usize>, now: Stamp) -> Plan {
-        let State { waiting, pools, .. } = &mut self.state;
-        // It is usually one job.
-        let seen: SmallVec<[WaitingJob<'_>; 4]> =
-            waiting[jobs].iter().map(|waiting| WaitingJob::new(&waiting.job, &waiting.refused)).collect();
-        let mut view = GridView::new(now.time, pools, &seen, self.spec.count_in_flight);
+    /// Asks the policy about tasks that are ready.
+    fn ask(&mut self, asked: Asked, now: Stamp) -> Plan {
+        let State { tasks, pools, .. } = &mut self.state;
+        let mut view = GridView::new(now.time, pools, tasks, asked, self.spec.count_in_flight);
         if let Some(job) = self.traced {
             view = view.traced(job);
         }
-        self.policy.plan(&mut view);
+        let Answer::Done(plan) = self.policy.plan(&mut view);
         self.choice = view.take_choice().or(self.choice.take());
-        view.into_plan()
+        plan
     }
 
-    /// Plans once over the waiting jobs.
-    pub(super) fn plan(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+    /// Plans once over the tasks that are ready.
+    pub(super) fn plan(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         self.state.tally.plans += 1;
+        let all = self.all || !self.abilities.steady;
         if self.spec.monitoring_interval.is_zero() && !self.abilities.batch {
-            return self.plan_one_by_one(now, outbox);
+            return self.plan_one_by_one(all, now, outbox);
         }
-        let plan = self.ask(self.left..self.state.waiting.len(), now);
-        if !plan.is_empty() {
-            let asked = self.state.waiting.drain(self.left..);
-            let mut asked: Vec<Option<Waiting>> = asked.map(Some).collect();
-            for planned in plan {
-                if let Some(waiting) = asked[planned.job].take() {
-                    self.assign(waiting, planned, now, outbox);
-                }
-            }
-            self.state.waiting.extend(asked.into_iter().flatten());
+        for decision in self.ask(if all { Asked::All } else { Asked::New }, now) {
+            self.carry_out(decision, now, outbox)?;
         }
         self.leave();
+        Ok(())
     }
 
-    /// Notes that the policy has left all jobs that wait now.
+    /// Notes that the policy has left all tasks that are ready now.
     fn leave(&mut self) {
-        self.left = if self.abilities.steady { self.state.waiting.len() } else { 0 };
+        self.state.tasks.leave();
+        self.all = false;
     }
 
-    /// Plans one job at a time. Sites report at every change: each assignment sees those before it, as far as reports take no
+    /// Plans one task at a time. Sites report at every change: each assignment sees those before it, as far as reports take no
     /// time.
-    fn plan_one_by_one(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
-        let mut at = self.left;
-        while at < self.state.waiting.len() {
-            let Some(planned) = self.ask(at..at + 1, now).first().copied() else {
-                at += 1;
-                continue;
-            };
+    fn plan_one_by_one(&mut self, all: bool, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let mut after = None;
+        while let Some(next) = self.state.tasks.next_ready(after, !all) {
+            after = Some(next.rank());
+            let asked = Asked::One(next.id());
+            let Some(decision) = self.ask(asked, now).first().copied() else { continue };
             self.state.last = now.time;
-            let waiting = self.state.waiting.remove(at);
-            let prompt = self.state.pools[planned.pool].facts.latency.is_zero();
-            self.assign(waiting, planned, now, outbox);
-            if prompt && now.round < MOST_LOOKS && !self.state.waiting.is_empty() {
+            let latency = self.carry_out(decision, now, outbox)?;
+            if latency.is_zero() && now.round < MOST_LOOKS && self.state.tasks.count_ready() > 0 {
                 self.state.again = Some(Stamp { round: now.round + THERE_AND_BACK, ..now });
-                return;
+                return Ok(());
             }
         }
         self.leave();
+        Ok(())
     }
 
-    fn assign(&mut self, waiting: Waiting, planned: Planned, now: Stamp, outbox: &mut dyn Outbox) {
-        let Waiting { mut job, refused } = waiting;
-        self.moved(&job, now);
-        let pool = &self.state.pools[planned.pool];
-        let seen = WaitingJob::new(&job, &refused);
-        let (procs, run) = (pool.procs_for(&seen), pool.run_of(&seen));
-        let age = now.time.since(pool.measured);
-        let id = pool.facts.id;
+    /// Carries out a decision. Returns how long it takes to the site.
+    fn carry_out(
+        &mut self,
+        decision: Decision,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> Result<Span, EntityError> {
+        let Decision { task, act: Act::Assign(at), .. } = decision;
+        let bad = |problem| EntityError::BadPlan { policy: self.spec.policy.to_string(), task, problem };
+        let Some(pool) = self.state.pools.get(at) else {
+            return Err(bad(format!("to pool {at} of {}", self.state.pools.len())));
+        };
+        let (id, latency, age) = (pool.facts.id, pool.facts.latency, now.time.since(pool.measured));
         // The dispatcher does this unless it reports otherwise.
-        let arrival = now.next_round().after(pool.facts.latency);
+        let arrival = now.next_round().after(latency);
+        let Some((mut job, procs)) = self.state.tasks.place(task, at, pool, arrival) else {
+            return Err(bad("which does not wait with the broker".to_owned()));
+        };
+        self.moved(&job, now);
         let grid = job.grid.get_or_insert_default();
         grid.assignment += 1;
-        let (number, again) = (grid.number, grid.assignment > 1);
+        let again = grid.assignment > 1;
         let tally = &mut self.state.tally;
         tally.assigned += 1;
         tally.age_sum += u128::from(age.micros());
@@ -116,12 +110,8 @@ impl Broker {
                 ..of_job(&job, now.time)
             }));
         }
-        let area = u128::from(procs) * u128::from(run.micros());
-        self.state
-            .flights
-            .insert(number, Assigned { pool: planned.pool, procs, area, arrival: Some(arrival), refused });
         job.partition = Some(id.partition);
-        let body = Body::Assign { job, pool: id };
-        self.send(Address::Dispatcher, now, Span::ZERO, body, outbox);
+        self.send(Address::Dispatcher, now, Span::ZERO, ToDispatcher::Assign { job, pool: id }, outbox);
+        Ok(latency)
     }
 }

@@ -1,15 +1,16 @@
 //! Grid jobs that are at no site: their records.
 
+use crate::broker::Task;
 use crate::entity::Outbox;
 use crate::model::{
     CommandRefusal, EventCause, EventKind, EventRecord, Job, JobRecord, Origin, Outcome, PartitionId, Record,
-    SiteId,
+    SiteId, TaskId,
 };
 use crate::units::Time;
 
-/// The number of a job at the portal.
-pub(in crate::entity) fn number(job: &Job) -> u64 {
-    job.grid.as_ref().map_or(u64::MAX, |grid| grid.number)
+/// The task that a job of the grid is.
+pub(in crate::entity) fn task(job: &Job) -> TaskId {
+    Task::new(job, &[]).id()
 }
 
 /// True if the broker has ever recalled an assignment of the job: that it moves is no progress, since it may be recalled and sent

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::entity::broker::number;
-use crate::model::{Job, SiteId};
+use crate::entity::broker::task;
+use crate::model::{Job, SiteId, TaskId};
 
 type Queues = Vec<VecDeque<Box<Job>>>;
 
@@ -19,7 +19,7 @@ pub(super) struct Held {
     /// By the order in which they were held back.
     queues: Vec<BTreeMap<u64, Box<Job>>>,
     /// The site and the place in its queue of each job, by number.
-    places: BTreeMap<u64, (usize, u64)>,
+    places: BTreeMap<TaskId, (usize, u64)>,
     /// The place of the next job.
     next: u64,
 }
@@ -74,7 +74,7 @@ impl Held {
     }
 
     pub(super) fn push(&mut self, site: SiteId, job: Box<Job>) {
-        self.places.insert(number(&job), (site.index(), self.next));
+        self.places.insert(task(&job), (site.index(), self.next));
         self.queues[site.index()].insert(self.next, job);
         self.next += 1;
     }
@@ -82,12 +82,12 @@ impl Held {
     /// Takes out the first job for a site.
     pub(super) fn pop(&mut self, site: SiteId) -> Option<Box<Job>> {
         let (_, job) = self.queues[site.index()].pop_first()?;
-        self.places.remove(&number(&job));
+        self.places.remove(&task(&job));
         Some(job)
     }
 
     /// Takes out the job with this number.
-    pub(super) fn take(&mut self, wanted: u64) -> Option<Box<Job>> {
+    pub(super) fn take(&mut self, wanted: TaskId) -> Option<Box<Job>> {
         let (site, place) = self.places.remove(&wanted)?;
         self.queues[site].remove(&place)
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Dispatcher;
 use crate::entity::mailbox::Moments;
-use crate::entity::{Address, Body, Outbox, Stamp};
+use crate::entity::{Address, Outbox, Stamp, ToNetwork};
 use crate::model::{Cause, Job, JobId, Origin, PoolId, ProcSet, Record, SegmentRecord};
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time};
 
@@ -31,8 +31,7 @@ impl Dispatcher {
         self.tally.transfers += 1;
         self.tally.moved += u128::from(data.count());
         self.staging.insert(id, staging);
-        let body = Body::Transfer { id, from, to, data };
-        self.send(Address::Network, now, Span::ZERO, body, outbox);
+        self.send(Address::Network, now, Span::ZERO, ToNetwork::Transfer { id, from, to, data }, outbox);
     }
 
     /// Goes on with a job when its transfer has arrived.

@@ -3,24 +3,36 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::entity::Directory;
-use crate::model::JobId;
+use crate::entity::{Network, ToNetwork, ToSite};
+use crate::model::{JobId, NetworkSpec, TaskId};
+use crate::units::Bytes;
 
-fn letter(round: u32, sender: Sender, sequence: u64) -> Message {
-    let arrival = Stamp { time: Time::from_secs(1), round };
-    Message { arrival, sender, sequence, body: Body::Cancel(JobId(sequence)) }
+fn letter<L>(body: L, round: u32, sender: Sender, sequence: u64) -> Message<L> {
+    Message { arrival: Stamp { time: Time::from_secs(1), round }, sender, sequence, body }
+}
+
+fn cancel(round: u32, sender: Sender, sequence: u64) -> Message<ToSite> {
+    letter(ToSite::Cancel(JobId(sequence)), round, sender, sequence)
+}
+
+fn transfer(round: u32, sender: Sender, sequence: u64) -> Message {
+    let transfer = ToNetwork::Transfer { id: sequence, from: 0, to: 1, data: Bytes::ZERO };
+    letter(transfer.into(), round, sender, sequence)
 }
 
 #[test]
 fn messages_are_handed_out_by_moment_sender_and_number() {
-    let mut entity = Directory::new(0);
+    let mut entity = Network::new(&NetworkSpec::default());
     let broker = Sender::Entity(Address::Broker);
-    for message in
-        [letter(1, broker, 0), letter(0, broker, 2), letter(0, Sender::Outside, 5), letter(0, broker, 1)]
-    {
+    for message in [
+        transfer(1, broker, 0),
+        transfer(0, broker, 2),
+        transfer(0, Sender::Outside, 5),
+        transfer(0, broker, 1),
+    ] {
         entity.deliver(message).unwrap();
     }
-    assert!(matches!(entity.deliver(letter(0, broker, 1)), Err(EntityError::Repeated { .. })));
+    assert!(matches!(entity.deliver(transfer(0, broker, 1)), Err(EntityError::Repeated { .. })));
     let now = Stamp::at(Time::from_secs(1));
     let letters = std::iter::from_fn(|| entity.mail().take(now));
     let order: Vec<u64> = letters.map(|message| message.sequence).collect();
@@ -28,19 +40,27 @@ fn messages_are_handed_out_by_moment_sender_and_number() {
     entity.handled(now);
     assert_eq!(entity.mail().due(), Some(now.next_round()));
     assert!(entity.mail().take_first(now.next_round(), |_| true).is_none(), "the last one is of the broker");
-    assert!(matches!(entity.deliver(letter(0, broker, 9)), Err(EntityError::Late { .. })));
+    assert!(matches!(entity.deliver(transfer(0, broker, 9)), Err(EntityError::Late { .. })));
+}
+
+#[test]
+fn a_message_for_another_kind_of_entity_is_refused() {
+    let mut entity = Network::new(&NetworkSpec::default());
+    let error = entity.deliver(letter(ToSite::Cancel(JobId(1)).into(), 0, Sender::Outside, 0)).unwrap_err();
+    assert_eq!(error.to_string(), "the network has been sent a message that is for a site");
+    assert_eq!(entity.next_event(), None, "nothing is left of it");
 }
 
 /// The slow definition: one sorted list, with insertion in the middle. Its derived form is that of snapshots.
 #[derive(Default, Serialize)]
 struct Twin {
-    letters: VecDeque<Message>,
+    letters: VecDeque<Message<ToSite>>,
     passed: Stamp,
     sequence: u64,
 }
 
 impl Twin {
-    fn put(&mut self, message: Message) -> bool {
+    fn put(&mut self, message: Message<ToSite>) -> bool {
         let at = self.letters.partition_point(|other| order(other) < order(&message));
         let is_new = self.letters.get(at).is_none_or(|other| order(other) != order(&message));
         if is_new {
@@ -49,21 +69,21 @@ impl Twin {
         is_new
     }
 
-    fn take(&mut self, now: Stamp) -> Option<Message> {
+    fn take(&mut self, now: Stamp) -> Option<Message<ToSite>> {
         self.letters.pop_front_if(|first| first.arrival <= now)
     }
 
-    fn take_first(&mut self, now: Stamp, wanted: impl Fn(&Body) -> bool) -> Option<Message> {
+    fn take_first(&mut self, now: Stamp, wanted: impl Fn(&ToSite) -> bool) -> Option<Message<ToSite>> {
         let mut due = self.letters.iter().take_while(|letter| letter.arrival <= now);
         let at = due.position(|letter| letter.sender == Sender::Outside && wanted(&letter.body))?;
         self.letters.remove(at)
     }
 }
 
-fn drawn() -> impl Strategy<Value = Message> {
+fn drawn() -> impl Strategy<Value = Message<ToSite>> {
     let body = prop_oneof![
-        (0..9_u64).prop_map(|job| Body::Cancel(JobId(job))),
-        (0..9_u64).prop_map(|number| Body::Withdraw { number })
+        (0..9_u64).prop_map(|job| ToSite::Cancel(JobId(job))),
+        (0..9_u64).prop_map(|task| ToSite::Withdraw(TaskId(task)))
     ];
     let sender = prop_oneof![
         Just(Sender::Outside),
@@ -93,13 +113,13 @@ proptest! {
             let outside = twin.letters.iter().filter(|letter| letter.sender == Sender::Outside);
             prop_assert_eq!(mail.last_from_outside(), outside.map(|letter| letter.arrival.time).max());
             for _ in 0..count {
-                let wanted = |body: &Body| matches!(body, Body::Withdraw { .. });
+                let wanted = |letter: &ToSite| matches!(letter, ToSite::Withdraw(_));
                 prop_assert_eq!(mail.take_first(now, wanted), twin.take_first(now, wanted));
                 prop_assert_eq!(mail.take(now), twin.take(now));
             }
             let saved = postcard::to_allocvec(&mail).unwrap();
             prop_assert_eq!(&saved, &postcard::to_allocvec(&twin).unwrap());
-            prop_assert!(postcard::from_bytes::<Mailbox>(&saved).unwrap() == mail);
+            prop_assert!(postcard::from_bytes::<Mailbox<ToSite>>(&saved).unwrap() == mail);
         }
     }
 }
@@ -108,7 +128,7 @@ proptest! {
 fn messages_in_any_order_cost_no_moves_of_many() {
     let mut mail = Mailbox::default();
     let mut rounds = (0..20_000_u32).map(|at| at * 7_919 % 20_000);
-    assert!(rounds.all(|round| mail.put(letter(round, Sender::Outside, 0))));
+    assert!(rounds.all(|round| mail.put(cancel(round, Sender::Outside, 0))));
     assert!(mail.far.len() > 19_000, "nearly all had their place in the middle: {}", mail.far.len());
     let rounds = std::iter::from_fn(|| mail.take(Stamp::END)).map(|letter| letter.arrival.round);
     assert!(rounds.eq(0..20_000));

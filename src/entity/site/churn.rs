@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Site;
-use crate::entity::{Body, EntityError, Outbox, Stamp};
+use crate::entity::{EntityError, Outbox, Stamp, ToSite};
 use crate::local::Step;
 use crate::model::{ChurnAct, EventCause, Machines, ProcSet, SiteSpec};
 use crate::platform::{Outages, OutagesSave, Presence, Reason, Turn};
@@ -152,9 +152,9 @@ impl Site {
             self.churn.played += 1;
             self.act(&act, EventCause::Script, time, outbox)?;
         }
-        while let Some(message) = self.mail.take_first(now, |body| matches!(body, Body::Churn(_))) {
+        while let Some(message) = self.mail.take_first(now, |letter| matches!(letter, ToSite::Churn(_))) {
             self.counts.outside = self.counts.outside.saturating_sub(1);
-            if let Body::Churn(act) = message.body {
+            if let ToSite::Churn(act) = message.body {
                 self.act(&act, EventCause::Command, time, outbox)?;
             }
         }

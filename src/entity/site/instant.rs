@@ -2,7 +2,7 @@
 
 use super::{EntityError, Outbox, Sender, Site, Stamp};
 use crate::entity::broker::{is_recalled, of_job, unplaced};
-use crate::entity::{Address, Body};
+use crate::entity::{Address, ToDispatcher, ToSite};
 use crate::local::{Exit, ExitKind, Partition, Step};
 use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, Job, JobAct, JobRecord, JobRef, Origin, Outcome,
@@ -139,10 +139,15 @@ impl Site {
         Ok(true)
     }
 
-    fn handle_message(&mut self, body: Body, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+    fn handle_message(
+        &mut self,
+        letter: ToSite,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> Result<(), EntityError> {
         let command = EventCause::Command;
-        match body {
-            Body::Submit(mut job) => {
+        match letter {
+            ToSite::Submit(mut job) => {
                 // A job that was sent before its stated submission time: it cannot start before that.
                 job.submit = job.submit.min(now.time);
                 let origin = if job.grid.is_some() { Origin::Grid } else { Origin::Local };
@@ -152,24 +157,25 @@ impl Site {
                 }
                 self.submit(*job, origin, now, outbox)
             }
-            Body::Cancel(job) => self.order(job, JobAct::Cancel, command, now, outbox),
-            Body::Elastic { job, change } => self.order(job, JobAct::Change(change), command, now, outbox),
-            Body::Withdraw { number } => {
+            ToSite::Cancel(job) => self.order(job, JobAct::Cancel, command, now, outbox),
+            ToSite::Elastic { job, change } => self.order(job, JobAct::Change(change), command, now, outbox),
+            ToSite::Withdraw(task) => {
                 let mut withdrawn = None;
                 for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
-                    if let Some(job) = partition.withdraw(number, now.time) {
+                    if let Some(job) = partition.withdraw(task.0, now.time) {
                         *touched = true;
                         withdrawn = Some(job);
                     }
                 }
                 if let Some(job) = withdrawn {
-                    let body = Body::Returned { job, why: EventCause::Replanned };
-                    self.send_up(Address::Dispatcher, now, body, outbox);
+                    let (site, why) = (self.id, EventCause::Replanned);
+                    let letter = ToDispatcher::Returned { site, job, why };
+                    self.send_up(Address::Dispatcher, now, letter, outbox);
                 }
                 Ok(())
             }
-            // The other messages are between broker, dispatcher, directory and network.
-            _ => Ok(()),
+            // It was carried out before its turn, with the other changes of machines of this moment.
+            ToSite::Churn(_) => Ok(()),
         }
     }
 
@@ -183,7 +189,7 @@ impl Site {
             partition: job.partition,
             ..of_job(&job, now.time)
         }));
-        self.send_up(Address::Dispatcher, now, Body::Returned { job, why }, outbox);
+        self.send_up(Address::Dispatcher, now, ToDispatcher::Returned { site: self.id, job, why }, outbox);
     }
 
     fn submit(

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::churn::ChurnSave;
-use super::{Counts, EntityError, Mailbox, Moments, Reporting, Site, Stamp};
+use super::{Counts, EntityError, Mailbox, Moments, Reporting, Site, Stamp, ToSite};
 use crate::local::{PartitionSave, Step};
 use crate::model::Record;
 use crate::workload::Mark;
@@ -13,7 +13,7 @@ use crate::workload::Mark;
 pub struct SiteSave {
     partitions: Vec<PartitionSave>,
     source: Option<Mark>,
-    mail: Mailbox,
+    mail: Mailbox<ToSite>,
     uplink: Option<Reporting>,
     churn: ChurnSave,
     counts: Counts,

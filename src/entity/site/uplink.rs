@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 use super::Site;
 use crate::broker::PoolReport;
 use crate::entity::mailbox::Moments;
-use crate::entity::{Address, Body, Outbox, SiteReport, Stamp};
+use crate::entity::{
+    Address, Body, EndedJob, Outbox, SiteReport, Stamp, ToBroker, ToDirectory, ToDispatcher,
+};
 use crate::local::{Exit, ExitKind};
-use crate::model::{Origin, PartitionId, Payer};
+use crate::model::{Origin, PartitionId, Payer, PoolId, TaskId};
 use crate::units::{Span, Time};
 
 /// The connection of a site to the grid.
@@ -67,13 +69,15 @@ impl Site {
     /// Notifies the dispatcher of the exit of a grid job.
     pub(super) fn notify_exit(&mut self, gone: Exit, now: Stamp, outbox: &mut dyn Outbox) {
         let (Origin::Grid, Some(number)) = (gone.job.origin(), gone.number) else { return };
-        let body = match gone.how {
+        let site = self.id;
+        let letter = match gone.how {
             ExitKind::Ended(outcome) => {
-                Body::Ended { number, job: gone.job.number, outcome, output: gone.output }
+                let (task, job, output) = (TaskId(number), gone.job.number, gone.output);
+                ToDispatcher::Ended { site, ended: EndedJob { task, job, outcome, output } }
             }
-            ExitKind::Returned { job, why } => Body::Returned { job, why },
+            ExitKind::Returned { job, why } => ToDispatcher::Returned { site, job, why },
         };
-        self.send_up(Address::Dispatcher, now, body, outbox);
+        self.send_up(Address::Dispatcher, now, letter, outbox);
     }
 
     /// The site's report of one of its partitions.
@@ -107,7 +111,7 @@ impl Site {
             let pools = (0..self.partitions.len()).map(|at| self.pool_report(at, now.time)).collect();
             let open = self.is_open();
             let report = SiteReport { site: self.id, measured: now, open, pools };
-            self.send_up(Address::Directory, now, Body::Report(Box::new(report)), outbox);
+            self.send_up(Address::Directory, now, ToDirectory::Report(Box::new(report)), outbox);
         }
         if asks {
             self.ask(now, outbox);
@@ -122,16 +126,22 @@ impl Site {
             let Some(reporting) = &mut self.uplink else { return };
             // The broker keeps count of work that was requested and has not arrived.
             if std::mem::replace(&mut reporting.asked[at], procs) != procs {
-                let body = Body::Ask { partition: PartitionId(at as u32), procs, measured: now };
-                self.send_up(Address::Broker, now, body, outbox);
+                let pool = PoolId { site: self.id, partition: PartitionId(at as u32) };
+                self.send_up(Address::Broker, now, ToBroker::Ask { pool, procs, measured: now }, outbox);
             }
         }
     }
 
-    pub(super) fn send_up(&mut self, to: Address, now: Stamp, body: Body, outbox: &mut dyn Outbox) {
+    pub(super) fn send_up(
+        &mut self,
+        to: Address,
+        now: Stamp,
+        letter: impl Into<Body>,
+        outbox: &mut dyn Outbox,
+    ) {
         if let Some(reporting) = &self.uplink {
             let latency = reporting.uplink.latency;
-            self.send(to, now, latency, body, outbox);
+            self.send(to, now, latency, letter, outbox);
         }
     }
 }

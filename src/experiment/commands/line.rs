@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use crate::entity::Body;
+use crate::entity::ToSite;
 use crate::model::{ChurnAct, Elastic, Job, JobId, PartitionId, PartitionSpec, SiteId, SiteSpec};
 use crate::scenario::kind::quantity::exact;
 use crate::scenario::place::{Target, by_procs, by_time, class_by_class, fraction, target};
@@ -33,7 +33,7 @@ const KEYS: [&str; 5] = ["procs", "run", "estimate", "user", "class"];
 ///
 /// # Errors
 /// The mistake in the line, and the correct form.
-pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option<(SiteId, Body)>, String> {
+pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option<(SiteId, ToSite)>, String> {
     let line = line.split('#').next().unwrap_or_default();
     let mut words = line.split_whitespace();
     let Some(word) = words.next() else { return Ok(None) };
@@ -50,14 +50,14 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
     let site = &sites[at];
     let rest: Vec<&str> = words.collect();
     let body = match (word, place, rest.as_slice()) {
-        ("leave", Target::Site, []) => Body::Churn(ChurnAct::LeaveSite),
-        ("leave", Target::Machines(machines), []) => Body::Churn(ChurnAct::Leave(machines)),
-        ("join", Target::Site, []) => Body::Churn(ChurnAct::JoinSite),
-        ("join", Target::Machines(machines), []) => Body::Churn(ChurnAct::Join(machines)),
+        ("leave", Target::Site, []) => ToSite::Churn(ChurnAct::LeaveSite),
+        ("leave", Target::Machines(machines), []) => ToSite::Churn(ChurnAct::Leave(machines)),
+        ("join", Target::Site, []) => ToSite::Churn(ChurnAct::JoinSite),
+        ("join", Target::Machines(machines), []) => ToSite::Churn(ChurnAct::Join(machines)),
         ("slow", Target::Site, _) => return Err(class_by_class(site)),
         ("slow", Target::Machines(machines), [factor]) => {
             let factor = value(factor, "a number such as `0.5`; `1` is full speed")?;
-            Body::Churn(ChurnAct::Slow { machines, factor: fraction(factor)? })
+            ToSite::Churn(ChurnAct::Slow { machines, factor: fraction(factor)? })
         }
         ("slow", _, []) => {
             return Err(format!("the speed is missing; write {form}; 1 is full speed"));
@@ -67,20 +67,20 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
             return Err(format!("give the site only, not a class or machines: `cancel {} {job}`", site.name));
         }
         ("cancel", Target::Site, [job]) => {
-            Body::Cancel(JobId(value(job, "the number of a job, as in jobs.csv")?))
+            ToSite::Cancel(JobId(value(job, "the number of a job, as in jobs.csv")?))
         }
         ("extend" | "reduce", Target::Machines(_), _) => {
             return Err(format!("give the site only, not a class or machines: write {form}"));
         }
         ("extend" | "reduce", Target::Site, [job, by]) => {
             let job = JobId(value(job, "the number of a job, as in jobs.csv")?);
-            Body::Elastic { job, change: elastic(by, word == "extend", form)? }
+            ToSite::Elastic { job, change: elastic(by, word == "extend", form)? }
         }
         ("extend" | "reduce", Target::Site, [] | [_]) => {
             return Err(format!("the job and the amount are missing; write {form}"));
         }
         ("submit", place, words) => {
-            Body::Submit(Box::new(job(site, place, words, JobId(FIRST_JOB + number))?))
+            ToSite::Submit(Box::new(job(site, place, words, JobId(FIRST_JOB + number))?))
         }
         // Of the others, only a job to be cancelled can be missing.
         (_, _, []) => return Err(format!("the job is missing; write {form}")),

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::line::{FIRST_JOB, read};
-use crate::entity::Body;
+use crate::entity::ToSite;
 use crate::grid::Policies;
 use crate::model::{ChurnAct, Elastic, Job, JobId, Machines, PartitionId, ProcSet, SiteId, SiteSpec, Size};
 use crate::scenario::Scenario;
@@ -27,7 +27,7 @@ fn sites() -> Vec<SiteSpec> {
 }
 
 /// The result of reading a line as command number 7.
-fn message(line: &str) -> Option<(SiteId, Body)> {
+fn message(line: &str) -> Option<(SiteId, ToSite)> {
     read(line, &sites(), 7).unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
@@ -55,7 +55,7 @@ fn machines_and_sites_leave_join_and_slow_down() {
         ("slow delft/i7/2-3 0.5", delft, ChurnAct::Slow { machines: machines(0, 2, 4), factor: half }),
         ("slow windsor/node 1", windsor, ChurnAct::Slow { machines: machines(0, 0, 8), factor: Rate::FULL }),
     ] {
-        assert_eq!(message(line), Some((site, Body::Churn(act))), "{line}");
+        assert_eq!(message(line), Some((site, ToSite::Churn(act))), "{line}");
     }
     for nothing in ["", "   ", "# leave delft", "#"] {
         assert_eq!(message(nothing), None);
@@ -64,15 +64,15 @@ fn machines_and_sites_leave_join_and_slow_down() {
 
 #[test]
 fn jobs_are_cancelled_and_submitted() {
-    assert_eq!(message("cancel delft 412"), Some((SiteId(0), Body::Cancel(JobId(412)))));
-    let elastic = |change| Some((SiteId(0), Body::Elastic { job: JobId(412), change }));
+    assert_eq!(message("cancel delft 412"), Some((SiteId(0), ToSite::Cancel(JobId(412)))));
+    let elastic = |change| Some((SiteId(0), ToSite::Elastic { job: JobId(412), change }));
     let minutes = Span::from_secs(600);
     assert_eq!(message("extend delft 412 time=10min"), elastic(Elastic::ExtendTime(minutes)));
     assert_eq!(message("reduce delft 412 time=10min"), elastic(Elastic::ReduceTime(minutes)));
     assert_eq!(message("extend delft 412 procs=4"), elastic(Elastic::ExtendProcs(4)));
     assert_eq!(message("reduce delft 412 procs=4"), elastic(Elastic::ReduceProcs(4)));
     let job = |line: &str| match message(line) {
-        Some((SiteId(0), Body::Submit(job))) => *job,
+        Some((SiteId(0), ToSite::Submit(job))) => *job,
         other => panic!("{line}: {other:?}"),
     };
     let plain = Job::rigid(FIRST_JOB + 7, Time::NEVER, 1, Span::from_secs(600));

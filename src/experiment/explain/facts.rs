@@ -117,6 +117,8 @@ pub struct AssignedTo {
     pub at_s: f64,
     /// The pool that was chosen.
     pub pool: String,
+    /// Why it was chosen, in a few words.
+    pub reason: &'static str,
     /// The pools where the job fits, as the broker saw them.
     pub compared: Vec<ComparedPool>,
 }

@@ -115,6 +115,7 @@ impl Watch {
         Some(AssignedTo {
             at_s: now.as_secs_f64(),
             pool: name(choice.pool)?,
+            reason: choice.reason.name(),
             compared: choice.candidates.iter().map(compared).collect(),
         })
     }

@@ -140,7 +140,8 @@ fn assigned_in(wait: &[Stretch], facts: &Explained, all: bool) -> String {
     let most = if all { assigned.len() } else { MOST_ASSIGNED };
     let mut out = String::new();
     for one in assigned.iter().take(most) {
-        out += &format!("\nat {} the broker assigned it to {}; it compared\n", clock(one.at_s), one.pool);
+        let AssignedTo { at_s, pool, reason, .. } = one;
+        out += &format!("\nat {} the broker assigned it to {pool} ({reason}); it compared\n", clock(*at_s));
         for pool in &one.compared {
             let mut line = match (pool.start_s, pool.end_s) {
                 (Some(start), Some(end)) => {

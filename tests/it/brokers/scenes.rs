@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use gridemu::broker::{
-    BrokerPolicy, BrokerRegistry, GridView, InFlight, Planned, Pool, PoolFacts, PoolReport, WaitingJob,
+    Act, Answer, Asked, BrokerPolicy, BrokerRegistry, Decision, GridView, InFlight, Pool, PoolFacts,
+    PoolReport, Tasks,
 };
 use gridemu::local::StartEstimates;
 use gridemu::model::{GridContext, Job, PartitionId, PoolId, SiteId, Size, Speedup};
@@ -24,6 +25,23 @@ pub(super) struct Scene {
     pub(super) count_in_flight: bool,
 }
 
+/// A decision, with the place of the job among those of the scene and of the pool among its pools.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Planned {
+    pub(super) job: usize,
+    pub(super) pool: usize,
+    pub(super) start: Time,
+    pub(super) end: Time,
+}
+
+impl From<Decision> for Planned {
+    fn from(decision: Decision) -> Self {
+        let Decision { task, start, end, act, .. } = decision;
+        let Act::Assign(pool) = act else { panic!("only assignments: {act:?}") };
+        Self { job: task.index(), pool, start, end }
+    }
+}
+
 impl Scene {
     /// These pools and jobs at this second, dispatches counted, nothing refused.
     pub(super) fn new(now: u64, pools: Vec<Pool>, jobs: Vec<Job>) -> Self {
@@ -33,12 +51,37 @@ impl Scene {
 
     /// What the policy plans, and the pools as it leaves them.
     pub(super) fn plan(&self, policy: &mut dyn BrokerPolicy) -> (Vec<Planned>, Vec<Pool>) {
-        let waiting: Vec<WaitingJob<'_>> =
-            self.jobs.iter().zip(&self.refused).map(|(job, refused)| WaitingJob::new(job, refused)).collect();
+        let before = policy.save();
+        let planned = self.plan_over(policy, &self.tasks(0));
+        let after = policy.save();
+        // It is the same over tasks of which an earlier plan has left the first, or all.
+        for left in [self.jobs.len() / 2, self.jobs.len()] {
+            policy.restore(&before).expect("its own state");
+            assert_eq!(self.plan_over(policy, &self.tasks(left)), planned);
+            assert_eq!(policy.save(), after);
+        }
+        planned
+    }
+
+    /// A table of these jobs, the first so many of which a plan has left.
+    fn tasks(&self, left: usize) -> Tasks {
+        let mut tasks = Tasks::new(self.pools.len());
+        for ((number, job), refused) in (0..).zip(&self.jobs).zip(&self.refused) {
+            let mut job = job.clone();
+            job.grid.get_or_insert_default().number = number;
+            tasks.enter(Box::new(job), refused.clone());
+            if number + 1 == left as u64 {
+                tasks.leave();
+            }
+        }
+        tasks
+    }
+
+    fn plan_over(&self, policy: &mut dyn BrokerPolicy, tasks: &Tasks) -> (Vec<Planned>, Vec<Pool>) {
         let mut pools = self.pools.clone();
-        let mut view = GridView::new(self.now, &mut pools, &waiting, self.count_in_flight);
-        policy.plan(&mut view);
-        (view.into_plan().to_vec(), pools)
+        let mut view = GridView::new(self.now, &mut pools, tasks, Asked::All, self.count_in_flight);
+        let Answer::Done(plan) = policy.plan(&mut view) else { panic!("an answer at once") };
+        (plan.into_iter().map(Planned::from).collect(), pools)
     }
 
     /// What a policy written so plans: `(number of the job, place of the pool, start, end)`, times in seconds.

@@ -1,12 +1,12 @@
 //! Every policy once more, as `docs/brokers.md` has it and without a care for speed, from the bare fields of a pool.
 
-use gridemu::broker::{Planned, Pool};
+use gridemu::broker::Pool;
 use gridemu::model::{Job, Named, PoolId, Size};
 use gridemu::units::{Span, Time};
 use gridemu::workload::random::Stream;
 use rand::Rng;
 
-use super::scenes::Scene;
+use super::scenes::{Planned, Scene};
 
 /// The slow twin of a policy.
 pub(super) struct Twin {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gridemu::entity::Body;
+use gridemu::entity::ToSite;
 use gridemu::grid::{Grid, GridError, Halt, JournalEntry, Merge, RunSegment, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{ChurnAct, Job, JobId, Outcome, Record, SiteId, SiteSpec};
@@ -115,15 +115,15 @@ fn a_command_comes_at_the_present() {
     let halting = halt.clone();
     let calling = thread::spawn(move || {
         // When it is answered the run has begun.
-        let cancelled = caller.command(SiteId(0), Body::Cancel(JobId(2))).wait();
+        let cancelled = caller.command(SiteId(0), ToSite::Cancel(JobId(2))).wait();
         thread::sleep(Duration::from_millis(200));
         let job = Job::rigid(7, Time::ZERO, 1, Span::from_secs(15));
-        let told = caller.command(SiteId(0), Body::Submit(Box::new(job))).wait();
+        let told = caller.command(SiteId(0), ToSite::Submit(Box::new(job))).wait();
         let answered = now();
         let told = told.expect("it is taken");
         // The job runs for 150 ms: until a command is taken after its end.
         let over = told.command.at + Span::from_secs(15);
-        while caller.command(SiteId(0), Body::Cancel(JobId(99))).wait().expect("it is taken").command.at
+        while caller.command(SiteId(0), ToSite::Cancel(JobId(99))).wait().expect("it is taken").command.at
             <= over
         {
             thread::sleep(Duration::from_millis(20));
@@ -175,13 +175,13 @@ fn a_run_that_can_go_no_further_waits_for_who_may_help() {
         Ok(())
     });
     let calling = thread::spawn(move || {
-        let act = |act| caller.command(SiteId(0), Body::Churn(act)).wait().expect("it is taken").command.at;
+        let act = |act| caller.command(SiteId(0), ToSite::Churn(act)).wait().expect("it is taken").command.at;
         thread::sleep(Duration::from_millis(50));
         let left = act(ChurnAct::LeaveSite);
         // Without the caller, the run would end with the next minute, at most 30 ms from now.
         thread::sleep(Duration::from_millis(400));
         let joined = act(ChurnAct::JoinSite);
-        caller.command(SiteId(0), Body::Cancel(JobId(1))).wait().expect("it is taken");
+        caller.command(SiteId(0), ToSite::Cancel(JobId(1))).wait().expect("it is taken");
         (left, joined)
     });
     // Legs that end at full minutes, when a run may be over.
@@ -219,7 +219,7 @@ fn a_run_that_can_go_no_further_ends_when_nobody_can_help() {
     let (caller, outside) = Outside::new(|_| Ok(()));
     let calling = thread::spawn(move || {
         thread::sleep(Duration::from_millis(50));
-        caller.command(SiteId(0), Body::Churn(ChurnAct::LeaveSite)).wait().expect("it is taken");
+        caller.command(SiteId(0), ToSite::Churn(ChurnAct::LeaveSite)).wait().expect("it is taken");
         thread::sleep(Duration::from_millis(300));
         now()
     });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::time::Duration;
 
-use gridemu::entity::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Stamp};
+use gridemu::entity::{Address, Body, Entity, EntityError, Message, Outbox, Sender, Stamp, ToNetwork};
 use gridemu::model::{EventCause, EventKind, EventRecord, JobId, Origin, ProcSet, Record, SiteId};
 use gridemu::units::{Bytes, Span, Time};
 
@@ -120,7 +120,7 @@ impl Toy {
         }
         while let Some(entry) = self.inbox.first_entry().filter(|entry| entry.key().0 <= now) {
             let ((_, sender, sequence), body) = entry.remove_entry();
-            let Body::Transfer { id, data, .. } = body else { continue };
+            let Body::Network(ToNetwork::Transfer { id, data, .. }) = body else { continue };
             let who = match sender {
                 Sender::Outside => 0,
                 Sender::Entity(Address::Site(site)) => 6 + u64::from(site.0),
@@ -167,9 +167,9 @@ impl Toy {
 
     fn say(&mut self, arrival: Stamp, to: Address, left: u64, outbox: &mut dyn Outbox) {
         self.count += 1;
-        let body = Body::Transfer { id: self.state, from: 0, to: 0, data: Bytes::new(left) };
+        let body = ToNetwork::Transfer { id: self.state, from: 0, to: 0, data: Bytes::new(left) };
         let sender = Sender::Entity(self.address);
-        outbox.send(to, Message { arrival, sender, sequence: self.count, body });
+        outbox.send(to, Message { arrival, sender, sequence: self.count, body: body.into() });
     }
 
     fn note(&mut self, now: Stamp) -> Record {

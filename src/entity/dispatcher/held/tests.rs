@@ -41,7 +41,7 @@ proptest! {
         for act in acts {
             match act {
                 // A job is held once at a time.
-                Act::Push(site, wanted) if lists.iter().flatten().all(|job| number(job) != wanted) => {
+                Act::Push(site, wanted) if lists.iter().flatten().all(|job| task(job).0 != wanted) => {
                     held.push(SiteId(site), job(wanted));
                     lists[site as usize].push_back(job(wanted));
                 }
@@ -50,9 +50,9 @@ proptest! {
                 }
                 Act::Push(_, wanted) | Act::Take(wanted) => {
                     let found = lists.iter_mut().find_map(|list| {
-                        list.iter().position(|job| number(job) == wanted).and_then(|at| list.remove(at))
+                        list.iter().position(|job| task(job).0 == wanted).and_then(|at| list.remove(at))
                     });
-                    prop_assert_eq!(held.take(wanted), found);
+                    prop_assert_eq!(held.take(TaskId(wanted)), found);
                 }
                 Act::Saved => {
                     let again: Held = postcard::from_bytes(&postcard::to_allocvec(&held).unwrap()).unwrap();

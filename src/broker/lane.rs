@@ -1,0 +1,64 @@
+//! The assignments to a pool that its last report does not include.
+
+use std::collections::BTreeSet;
+
+use super::InFlight;
+use super::tasks::Placed;
+use crate::model::TaskId;
+use crate::units::Stamp;
+
+/// What is on its way to a pool.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lane {
+    /// By arrival. What the dispatcher holds back comes last.
+    coming: BTreeSet<(Stamp, TaskId)>,
+    sum: InFlight,
+}
+
+/// The place of an assignment in its lane.
+fn key(task: TaskId, placed: &Placed) -> (Stamp, TaskId) {
+    (placed.arrival.unwrap_or(Stamp::END), task)
+}
+
+impl Lane {
+    /// The sum of the assignments.
+    pub(super) fn sum(&self) -> InFlight {
+        self.sum
+    }
+
+    pub(super) fn add(&mut self, task: TaskId, placed: &Placed) {
+        self.coming.insert(key(task, placed));
+        self.sum.jobs += 1;
+        self.sum.procs += u64::from(placed.procs);
+        self.sum.area += placed.area;
+    }
+
+    pub(super) fn remove(&mut self, task: TaskId, placed: &Placed) {
+        self.coming.remove(&key(task, placed));
+        self.subtract(placed);
+    }
+
+    /// Takes an assignment out of the sum.
+    pub(super) fn subtract(&mut self, placed: &Placed) {
+        self.sum.jobs -= 1;
+        self.sum.procs -= u64::from(placed.procs);
+        self.sum.area -= placed.area;
+    }
+
+    /// Moves an assignment to its new arrival.
+    pub(super) fn arrives(&mut self, task: TaskId, before: &Placed, now: &Placed) {
+        self.coming.remove(&key(task, before));
+        self.coming.insert(key(task, now));
+    }
+
+    /// Takes out the first assignment that has arrived by this moment, and leaves it in the sum.
+    pub(super) fn take_arrived(&mut self, by: Stamp) -> Option<TaskId> {
+        self.coming.first().filter(|(arrival, _)| *arrival <= by)?;
+        self.coming.pop_first().map(|(_, task)| task)
+    }
+
+    /// Those that have arrived by a moment.
+    pub(super) fn arrived(&self, by: Stamp) -> impl Iterator<Item = TaskId> + '_ {
+        self.coming.range(..=(by, TaskId(u64::MAX))).map(|(_, task)| *task)
+    }
+}

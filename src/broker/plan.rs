@@ -1,0 +1,69 @@
+//! What a broker policy answers: a plan, as decisions in their order.
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use crate::model::TaskId;
+use crate::units::Time;
+
+/// Decisions in the order in which they are carried out. Short plans need no allocation.
+pub type Plan = SmallVec<[Decision; 4]>;
+
+/// A decision about a task.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The task.
+    pub task: TaskId,
+    /// What is done with it.
+    pub act: Act,
+    /// Why, in a word.
+    pub reason: Reason,
+    /// When it is expected to start; [`Time::NEVER`] if its processors are not present.
+    pub start: Time,
+    /// When it is expected to end; [`Time::NEVER`] likewise.
+    pub end: Time,
+}
+
+/// What is done with a task.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Act {
+    /// It is sent to the pool at this place among the pools.
+    Assign(usize),
+}
+
+crate::model::words! {
+    /// Why a task goes to a pool.
+    #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum Reason {
+        /// Its completion is expected there first.
+        Earliest = "earliest completion",
+        /// It costs least there.
+        Cheapest = "least cost",
+        /// It needs least energy there.
+        Greenest = "least energy",
+        /// It runs shortest there, of the pools with free processors.
+        Free = "shortest run on free processors",
+        /// The pool has asked for work.
+        Asked = "asked for work",
+        /// It is the pool's turn.
+        Turn = "its turn",
+        /// It was drawn by lot.
+        Drawn = "drawn by lot",
+        /// The pool has the least load.
+        LeastLoaded = "least load",
+        /// The processors are not there, but would be with all machines up.
+        Absent = "would have the processors",
+        /// Another reason of the policy's own.
+        Policy = "the policy's own",
+    }
+}
+
+/// The answer of a broker policy that was asked for a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Answer {
+    /// This plan, carried out at once. Tasks that it does not decide about go on waiting.
+    Done(Plan),
+}

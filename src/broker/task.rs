@@ -1,0 +1,89 @@
+//! A task as a broker policy sees it.
+
+use super::ready::Rank;
+use crate::model::{Job, JobId, PoolId, Size, TaskId};
+use crate::units::{Bytes, Span, Time, Work};
+
+/// A task that is ready to be assigned: a job of the grid that waits with the broker. It is shown without its real run time, which a
+/// broker may not know.
+#[derive(Copy, Clone, Debug)]
+pub struct Task<'a> {
+    id: TaskId,
+    rank: Rank,
+    job: &'a Job,
+    refused: &'a [PoolId],
+}
+
+impl<'a> Task<'a> {
+    /// A job that waits, with the pools that have refused it.
+    pub fn new(job: &'a Job, refused: &'a [PoolId]) -> Self {
+        let id = TaskId(job.grid.as_ref().map_or(u64::MAX, |grid| grid.number));
+        Self { id, rank: Rank::default(), job, refused }
+    }
+
+    /// The same at its place in the order.
+    pub(super) fn at(self, rank: Rank) -> Self {
+        Self { rank, ..self }
+    }
+
+    /// Its place in the order in which tasks are ready.
+    pub(crate) fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    /// Its number at the portal, which tells it from all others.
+    pub fn id(&self) -> TaskId {
+        self.id
+    }
+
+    /// The number of its job in the workload.
+    pub fn job(&self) -> JobId {
+        self.job.id
+    }
+
+    /// The number of its next assignment, from 1.
+    pub fn assignment(&self) -> u32 {
+        self.job.grid.as_ref().map_or(0, |grid| grid.assignment) + 1
+    }
+
+    /// When it was submitted.
+    pub fn submit(&self) -> Time {
+        self.job.submit
+    }
+
+    /// Its requested size.
+    pub fn size(&self) -> &'a Size {
+        &self.job.size
+    }
+
+    /// Its estimated run time on its preferred size at reference speed.
+    pub fn estimate(&self) -> Span {
+        self.job.estimate
+    }
+
+    /// The estimated work that is left: without the part that checkpoints of earlier attempts have kept.
+    pub fn work_left(&self) -> Work {
+        let all = Work::of_runtime(self.job.estimate);
+        self.job.grid.as_ref().map_or(all, |grid| all - grid.kept)
+    }
+
+    /// Its deadline, after which its result is worth less, if it has one.
+    pub fn deadline(&self) -> Option<Time> {
+        self.job.deadline
+    }
+
+    /// User number, −1 if unknown.
+    pub fn user(&self) -> i32 {
+        self.job.user
+    }
+
+    /// Input data that must be at the site before it starts.
+    pub fn input(&self) -> Bytes {
+        self.job.grid.as_ref().map_or(Bytes::ZERO, |grid| grid.input)
+    }
+
+    /// Pools that have refused it.
+    pub fn refused(&self) -> &'a [PoolId] {
+        self.refused
+    }
+}

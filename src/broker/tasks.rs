@@ -1,0 +1,313 @@
+//! The table of the tasks that the broker has to do with, by number.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::btree_map::{self, Entry};
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::lane::Lane;
+use super::ready::{Rank, Ready, Shape};
+use super::{InFlight, Pool, Task};
+use crate::model::{Job, PoolId, TaskId};
+use crate::units::Stamp;
+
+/// The jobs of the grid from their arrival at the broker to their end, by their number at the portal: those that are ready to be
+/// assigned, which it holds, and those that are placed, of which it knows numbers only.
+///
+/// A snapshot has the rows; what else is here follows from them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(from = "Saved")]
+pub struct Tasks {
+    rows: BTreeMap<TaskId, Row>,
+    ready: Ready,
+    /// For each pool, what its last report does not include.
+    lanes: Vec<Lane>,
+    /// What the dispatcher holds back.
+    held: BTreeSet<TaskId>,
+    /// The next rank.
+    entered: u64,
+}
+
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(rename = "Tasks")]
+struct Saved<R = BTreeMap<TaskId, Row>> {
+    rows: R,
+    pools: usize,
+    entered: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Row {
+    phase: Phase,
+    /// Pools that have refused it.
+    refused: Vec<PoolId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Phase {
+    Ready { job: Box<Job>, rank: Rank },
+    Placed(Placed),
+}
+
+/// An assignment that has neither ended nor returned.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placed {
+    /// Its pool's place among the pools.
+    pub pool: usize,
+    /// Its processors.
+    pub procs: u32,
+    /// Processors × estimate in processor-microseconds.
+    pub area: u128,
+    /// When it reaches its site; `None` while the dispatcher holds it back.
+    pub arrival: Option<Stamp>,
+    /// Whether the last report of the pool does not include it.
+    unseen: bool,
+}
+
+/// The state of a task at the broker.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TaskState {
+    /// It waits with the broker to be assigned.
+    Ready,
+    /// It has been assigned to the pool at this place, and neither ended nor returned.
+    Placed(usize),
+}
+
+/// Which of the ready tasks a policy is asked about.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// All of them.
+    All,
+    /// Those that no plan has left yet.
+    New,
+    /// This one.
+    One(TaskId),
+}
+
+impl Tasks {
+    /// A table without tasks, for so many pools.
+    pub fn new(pools: usize) -> Self {
+        Self { lanes: vec![Lane::default(); pools], ..Self::default() }
+    }
+
+    /// Adds a job that waits from now on, behind all others, with the pools that have refused it.
+    pub fn enter(&mut self, job: Box<Job>, refused: Vec<PoolId>) {
+        let (id, rank) = (Task::new(&job, &refused).id(), Rank(self.entered));
+        self.entered += 1;
+        self.ready.push(rank, id);
+        self.rows.insert(id, Row { phase: Phase::Ready { job, rank }, refused });
+    }
+
+    /// The state of a task; `None` if it has not arrived, or has ended.
+    pub fn state(&self, task: TaskId) -> Option<TaskState> {
+        self.rows.get(&task).map(|row| match &row.phase {
+            Phase::Ready { .. } => TaskState::Ready,
+            Phase::Placed(placed) => TaskState::Placed(placed.pool),
+        })
+    }
+
+    /// How many tasks are ready.
+    pub fn count_ready(&self) -> usize {
+        self.ready.count()
+    }
+
+    /// A ready task.
+    pub fn ready(&self, task: TaskId) -> Option<Task<'_>> {
+        let row = self.rows.get(&task)?;
+        match &row.phase {
+            Phase::Ready { job, rank } => Some(Task::new(job, &row.refused).at(*rank)),
+            Phase::Placed(_) => None,
+        }
+    }
+
+    /// The ready tasks that a policy is asked about, in order.
+    pub fn asked(&self, asked: Asked) -> impl Iterator<Item = Task<'_>> {
+        let (all, new, one) = match asked {
+            Asked::All => (Some(self.ready.all()), None, None),
+            Asked::New => (None, Some(self.ready.fresh()), None),
+            Asked::One(task) => (None, None, Some(task)),
+        };
+        let ids = all.into_iter().flatten().chain(new.into_iter().flatten()).chain(one);
+        ids.filter_map(|id| self.ready(id))
+    }
+
+    /// The ready tasks that no plan has left yet, in order.
+    pub(super) fn fresh(&self) -> impl Iterator<Item = Task<'_>> {
+        self.ready.fresh().filter_map(|id| self.ready(id))
+    }
+
+    /// The first ready task behind another one; with `new` among those that no plan has left yet.
+    pub(crate) fn next_ready(&self, after: Option<Rank>, new: bool) -> Option<Task<'_>> {
+        self.ready.next(after, new).and_then(|id| self.ready(id))
+    }
+
+    /// Notes that a plan has left all ready tasks: from now on they are found by what they need.
+    pub fn leave(&mut self) {
+        for (rank, task) in self.ready.take_new() {
+            if let Some((id, task)) = task.and_then(|id| Some((id, self.ready(id)?))) {
+                let shape = Shape::of(&task);
+                self.ready.leave(rank, id, shape);
+            }
+        }
+    }
+
+    /// What a plan has left of tasks that can do with so many processors: for each shape its least size and its tasks, in order.
+    pub(super) fn left(&self, bound: u32) -> impl Iterator<Item = (u32, btree_map::Iter<'_, Rank, TaskId>)> {
+        self.ready.left(bound)
+    }
+
+    /// Whether a plan has left tasks.
+    pub(super) fn has_left(&self) -> bool {
+        self.ready.has_left()
+    }
+
+    /// Jobs that wait, in order.
+    pub fn waiting(&self) -> impl Iterator<Item = &Job> {
+        self.ready.all().filter_map(|id| match &self.rows.get(&id)?.phase {
+            Phase::Ready { job, .. } => Some(&**job),
+            Phase::Placed(_) => None,
+        })
+    }
+
+    /// Takes out the jobs that wait, in order.
+    pub(crate) fn take_waiting(&mut self) -> impl Iterator<Item = Box<Job>> + '_ {
+        let ids: Vec<TaskId> = std::mem::take(&mut self.ready).all().collect();
+        ids.into_iter().filter_map(|id| match self.rows.remove(&id)?.phase {
+            Phase::Ready { job, .. } => Some(job),
+            Phase::Placed(_) => None,
+        })
+    }
+
+    /// Notes that a ready task goes to the pool at this place, and when it arrives there. Returns its job and its
+    /// processors there; `None` if it is not ready.
+    pub(crate) fn place(
+        &mut self,
+        task: TaskId,
+        at: usize,
+        pool: &Pool,
+        arrival: Stamp,
+    ) -> Option<(Box<Job>, u32)> {
+        let row = self.rows.get_mut(&task)?;
+        let Phase::Ready { job, rank } = &row.phase else { return None };
+        let seen = Task::new(job, &row.refused);
+        let (procs, run) = (pool.procs_for(&seen), pool.run_of(&seen));
+        let area = u128::from(procs) * u128::from(run.micros());
+        let placed = Placed { pool: at, procs, area, arrival: Some(arrival), unseen: true };
+        self.ready.remove(*rank, || Shape::of(&seen));
+        self.lanes[at].add(task, &placed);
+        match std::mem::replace(&mut row.phase, Phase::Placed(placed)) {
+            Phase::Ready { job, .. } => Some((job, procs)),
+            Phase::Placed(_) => None,
+        }
+    }
+
+    /// Takes out a task that is placed: the place of its pool, and the pools that had refused it.
+    pub(crate) fn remove(&mut self, task: TaskId) -> Option<(usize, Vec<PoolId>)> {
+        let Entry::Occupied(row) = self.rows.entry(task) else { return None };
+        let Phase::Placed(placed) = row.get().phase else { return None };
+        if placed.unseen {
+            self.lanes[placed.pool].remove(task, &placed);
+        }
+        if placed.arrival.is_none() {
+            self.held.remove(&task);
+        }
+        Some((placed.pool, row.remove().refused))
+    }
+
+    /// Notes what the dispatcher reported of an assignment: held back, or when it arrives after all.
+    pub(crate) fn sent(&mut self, task: TaskId, arrival: Option<Stamp>) {
+        let Some(Row { phase: Phase::Placed(placed), .. }) = self.rows.get_mut(&task) else { return };
+        let before = *placed;
+        placed.arrival = arrival;
+        if placed.unseen {
+            self.lanes[placed.pool].arrives(task, &before, placed);
+        }
+        if arrival.is_none() {
+            self.held.insert(task);
+        } else {
+            self.held.remove(&task);
+        }
+    }
+
+    /// Applies a report of a pool, which includes every job that had arrived when it was measured.
+    pub(crate) fn measured(&mut self, pool: usize, measured: Stamp) {
+        let lane = &mut self.lanes[pool];
+        while let Some(task) = lane.take_arrived(measured) {
+            if let Some(Row { phase: Phase::Placed(placed), .. }) = self.rows.get_mut(&task) {
+                placed.unseen = false;
+                lane.subtract(placed);
+            }
+        }
+    }
+
+    /// The sum of the assignments that the pool's last report does not include.
+    pub fn in_flight(&self, pool: usize) -> InFlight {
+        self.lanes[pool].sum()
+    }
+
+    /// Processors of the jobs that had not arrived at the pool at a moment.
+    pub(crate) fn coming(&self, pool: usize, measured: Stamp) -> u32 {
+        let lane = &self.lanes[pool];
+        let procs = |task| match self.rows.get(&task).map(|row| &row.phase) {
+            Some(Phase::Placed(placed)) => u64::from(placed.procs),
+            _ => 0,
+        };
+        let left = lane.arrived(measured).fold(lane.sum().procs, |left, task| left - procs(task));
+        u32::try_from(left).unwrap_or(u32::MAX)
+    }
+
+    /// Assignments that can be recalled, by number: those that the dispatcher holds, or with `queued` all.
+    pub(crate) fn recallable(&self, queued: bool) -> Vec<TaskId> {
+        if !queued {
+            return self.held.iter().copied().collect();
+        }
+        let placed = self.rows.iter().filter(|(_, row)| matches!(row.phase, Phase::Placed(_)));
+        placed.map(|(task, _)| *task).collect()
+    }
+
+    fn saved(&self) -> Saved<&BTreeMap<TaskId, Row>> {
+        Saved { rows: &self.rows, pools: self.lanes.len(), entered: self.entered }
+    }
+}
+
+impl Serialize for Tasks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.saved().serialize(serializer)
+    }
+}
+
+impl From<Saved> for Tasks {
+    fn from(Saved { rows, pools, entered }: Saved) -> Self {
+        let mut tasks = Self { entered, ..Self::new(pools) };
+        let mut ready = Vec::new();
+        for (task, row) in &rows {
+            match &row.phase {
+                Phase::Ready { rank, .. } => ready.push((*rank, *task)),
+                Phase::Placed(placed) => {
+                    if let Some(lane) = tasks.lanes.get_mut(placed.pool).filter(|_| placed.unseen) {
+                        lane.add(*task, placed);
+                    }
+                    if placed.arrival.is_none() {
+                        tasks.held.insert(*task);
+                    }
+                }
+            }
+        }
+        ready.sort_unstable();
+        ready.into_iter().for_each(|(rank, task)| tasks.ready.push(rank, task));
+        Self { rows, ..tasks }
+    }
+}
+
+/// Two are equal if their snapshots are.
+impl PartialEq for Tasks {
+    fn eq(&self, other: &Self) -> bool {
+        self.saved() == other.saved()
+    }
+}
+
+impl Eq for Tasks {}

@@ -1,0 +1,169 @@
+//! The table against plain lists that are searched.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::broker::PoolFacts;
+use crate::model::GridContext;
+use crate::units::{Span, Time};
+
+/// The slow definition.
+#[derive(Clone, Debug, Default)]
+struct Twin {
+    /// In order, each with whether a plan has left it.
+    ready: Vec<(u64, bool)>,
+    placed: BTreeMap<u64, Flight>,
+}
+
+#[derive(Clone, Debug)]
+struct Flight {
+    pool: usize,
+    arrival: Option<Stamp>,
+    unseen: bool,
+}
+
+/// The processors and the area of a job of this number on the pools here.
+fn size(number: u64) -> (u32, u128) {
+    let procs = 1 + number as u32 % 5;
+    (procs, u128::from(procs) * 7_000_000)
+}
+
+impl Twin {
+    fn sum(&self, pool: usize, flights: impl Fn(&Flight) -> bool) -> InFlight {
+        let mut sum = InFlight::default();
+        for (number, _) in self.placed.iter().filter(|(_, f)| f.pool == pool && f.unseen && flights(f)) {
+            let (procs, area) = size(*number);
+            (sum.jobs, sum.procs, sum.area) = (sum.jobs + 1, sum.procs + u64::from(procs), sum.area + area);
+        }
+        sum
+    }
+
+    fn recallable(&self, queued: bool) -> Vec<TaskId> {
+        let all = self.placed.iter().filter(|(_, flight)| queued || flight.arrival.is_none());
+        all.map(|(number, _)| TaskId(*number)).collect()
+    }
+}
+
+fn job(number: u64) -> Box<Job> {
+    let mut job = Job::rigid(number, Time::ZERO, size(number).0, Span::from_secs(7));
+    job.grid = Some(Box::new(GridContext { number, ..GridContext::default() }));
+    Box::new(job)
+}
+
+fn pool() -> Pool {
+    Pool::unreported(PoolFacts {
+        id: PoolId::default(),
+        site: "site".to_owned(),
+        partition: "default".to_owned(),
+        processors: 64,
+        allocation_unit: 1,
+        speed: crate::units::Rate::FULL,
+        idle: crate::units::Power::ZERO,
+        busy: crate::units::Power::ZERO,
+        pue_ppm: 1_000_000,
+        latency: Span::ZERO,
+        bandwidth: None,
+    })
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Enter(u64),
+    Place(usize, usize, Stamp),
+    Remove(u64),
+    Sent(u64, Option<Stamp>),
+    Measured(usize, Stamp),
+    Leave,
+    /// A save and a restore.
+    Saved,
+}
+
+fn acts() -> impl Strategy<Value = Act> {
+    let number = || 0..24_u64;
+    let stamp = || (0..12_u64, 0..3_u32).prop_map(|(at, round)| Stamp { time: Time::from_micros(at), round });
+    let arrival = proptest::option::weighted(0.7, stamp());
+    prop_oneof![
+        6 => number().prop_map(Act::Enter),
+        6 => (0..24_usize, 0..3_usize, stamp()).prop_map(|(at, pool, stamp)| Act::Place(at, pool, stamp)),
+        3 => number().prop_map(Act::Remove),
+        3 => (number(), arrival).prop_map(|(number, arrival)| Act::Sent(number, arrival)),
+        3 => (0..3_usize, stamp()).prop_map(|(pool, measured)| Act::Measured(pool, measured)),
+        2 => Just(Act::Leave),
+        1 => Just(Act::Saved),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_lists_that_are_searched(acts in proptest::collection::vec(acts(), 1..120)) {
+        let (mut tasks, mut twin) = (Tasks::new(3), Twin::default());
+        for act in acts {
+            match act {
+                Act::Enter(number) => {
+                    // It comes again only after it has gone.
+                    if tasks.state(TaskId(number)).is_none() {
+                        tasks.enter(job(number), Vec::new());
+                        twin.ready.push((number, false));
+                    }
+                }
+                Act::Place(at, pool_at, arrival) => {
+                    let Some((number, _)) = twin.ready.get(at).copied() else { continue };
+                    twin.ready.remove(at);
+                    twin.placed.insert(number, Flight { pool: pool_at, arrival: Some(arrival), unseen: true });
+                    let placed = tasks.place(TaskId(number), pool_at, &pool(), arrival);
+                    prop_assert_eq!(placed, Some((job(number), size(number).0)));
+                    prop_assert_eq!(tasks.place(TaskId(number), pool_at, &pool(), arrival), None);
+                }
+                Act::Remove(number) => {
+                    let gone = twin.placed.remove(&number).map(|flight| (flight.pool, Vec::new()));
+                    prop_assert_eq!(tasks.remove(TaskId(number)), gone);
+                }
+                Act::Sent(number, arrival) => {
+                    tasks.sent(TaskId(number), arrival);
+                    twin.placed.entry(number).and_modify(|flight| flight.arrival = arrival);
+                }
+                Act::Measured(pool, measured) => {
+                    tasks.measured(pool, measured);
+                    for flight in twin.placed.values_mut().filter(|flight| flight.pool == pool) {
+                        flight.unseen &= flight.arrival.is_none_or(|arrival| arrival > measured);
+                    }
+                }
+                Act::Leave => {
+                    tasks.leave();
+                    twin.ready.iter_mut().for_each(|(_, left)| *left = true);
+                }
+                Act::Saved => {
+                    let again: Tasks = postcard::from_bytes(&postcard::to_allocvec(&tasks).unwrap()).unwrap();
+                    prop_assert_eq!(&again, &tasks);
+                    tasks = again;
+                    // A run that goes on plans all tasks anew.
+                    twin.ready.iter_mut().for_each(|(_, left)| *left = false);
+                }
+            }
+            let ids = |asked| tasks.asked(asked).map(|task| task.id().0).collect::<Vec<_>>();
+            prop_assert_eq!(tasks.count_ready(), twin.ready.len());
+            prop_assert_eq!(ids(Asked::All), twin.ready.iter().map(|(number, _)| *number).collect::<Vec<_>>());
+            let new = twin.ready.iter().filter(|(_, left)| !left).map(|(number, _)| *number);
+            prop_assert_eq!(ids(Asked::New), new.collect::<Vec<_>>());
+            prop_assert!(tasks.waiting().map(|job| job.id.0).eq(twin.ready.iter().map(|(number, _)| *number)));
+            for (at, (number, _)) in twin.ready.iter().enumerate() {
+                let task = tasks.ready(TaskId(*number)).expect("it is ready");
+                let behind = tasks.next_ready(Some(task.rank()), false).map(|task| task.id().0);
+                prop_assert_eq!(behind, twin.ready.get(at + 1).map(|(number, _)| *number));
+            }
+            for pool in 0..3 {
+                prop_assert_eq!(tasks.in_flight(pool), twin.sum(pool, |_| true));
+                for at in 0..12 {
+                    let at = Stamp { time: Time::from_micros(at), round: 1 };
+                    let coming = twin.sum(pool, |flight| flight.arrival.is_none_or(|arrival| arrival > at));
+                    prop_assert_eq!(u64::from(tasks.coming(pool, at)), coming.procs);
+                }
+            }
+            for queued in [false, true] {
+                prop_assert_eq!(tasks.recallable(queued), twin.recallable(queued));
+            }
+        }
+        let waiting: Vec<u64> = tasks.take_waiting().map(|job| job.id.0).collect();
+        prop_assert_eq!(waiting, twin.ready.iter().map(|(number, _)| *number).collect::<Vec<_>>());
+    }
+}
