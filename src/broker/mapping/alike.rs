@@ -11,29 +11,34 @@ use crate::units::{Span, Time};
 /// An end in a pool; [`Time::NEVER`] if there is none. Compares by the end, then by the pool.
 pub(super) type Ending = (Time, u32);
 
-/// Tasks that take the same in every pool, which end in each pool at the same time if each is planned alone: they have one row in the table
-/// of ends, and the one of the lowest number goes first.
+/// How many pools of a row are looked at first.
+const NEAR: usize = 8;
+
+/// Tasks that take the same in every pool, which end in each pool at the same time if each is planned alone: they have one row, and the one
+/// of the lowest number goes first.
 ///
-/// Holes only become fewer. So an end that was once computed is never too late, and what must be computed anew to know the least of a row
-/// is usually one entry or two, not the whole row.
+/// Holes only become fewer. So what was once a lower bound of an end stays one, and to know the best pool of a row it is usually enough to
+/// look at the few pools that were near the best before.
 pub(super) struct Alike<'a, C, H> {
     costs: &'a C,
     pub(super) holes: &'a mut H,
     pools: usize,
     /// The tasks of each row, the lowest last.
     tasks: Vec<Vec<u32>>,
-    /// The ends by row and pool, as last computed.
-    ends: Vec<Time>,
-    /// How often the pool had been taken then.
-    seen: Vec<u32>,
     /// The run times by row and pool in microseconds; `u64::MAX` where a task cannot run.
     runs: Vec<u64>,
+    /// Of each row [`NEAR`] pools with the run time there, and of all others a lower bound of the ends and the least run time.
+    near: Vec<(u32, u64)>,
+    rest: Vec<(Time, u64)>,
     /// When the first processor of each pool is free, in microseconds: no task starts earlier.
     first_free: Vec<u64>,
+    /// The least of these.
+    least_free: u64,
     /// The earliest instant at which a task is ready anywhere.
     from: Time,
-    /// How often each pool has been taken, from 1.
+    /// How often each pool has been taken, and how often that was when it was found to be the best of a row.
     taken: Vec<u32>,
+    seen: Vec<u32>,
     /// The best of each row, and a lower bound of all others: the second best if [`Alike::refresh`] was asked for it.
     best: Vec<(Ending, Ending)>,
 }
@@ -46,15 +51,17 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
         let ready = entries.clone().map(|(task, pool)| costs.ready(task, pool));
         let mut new = Self {
             runs: entries.clone().map(run).collect(),
+            near: vec![(0, u64::MAX); tasks.len() * NEAR],
+            rest: vec![(Time::ZERO, 0); tasks.len()],
             from: ready.min().unwrap_or(Time::ZERO),
             first_free: vec![0; pools],
+            least_free: 0,
+            taken: vec![0; pools],
+            seen: vec![0; tasks.len()],
+            best: vec![((Time::NEVER, 0), (Time::NEVER, 0)); tasks.len()],
             costs,
             holes,
             pools,
-            ends: vec![Time::ZERO; tasks.len() * pools],
-            seen: vec![0; tasks.len() * pools],
-            taken: vec![1; pools],
-            best: vec![((Time::ZERO, 0), (Time::ZERO, 0)); tasks.len()],
             tasks,
         };
         (0..pools).for_each(|pool| new.look_at(pool));
@@ -84,53 +91,91 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
 
     /// Whether the best of a row is what it was when it was computed.
     pub(super) fn is_fresh(&self, row: usize) -> bool {
-        let pool = self.best[row].0.1 as usize;
-        self.seen[row * self.pools + pool] == self.taken[pool]
+        self.seen[row] == self.taken[self.best[row].0.1 as usize]
     }
 
     /// Brings what is known of a pool's first free processor up to date.
     fn look_at(&mut self, pool: usize) {
         let free = self.holes.earliest(pool, 1, self.from, Span::ZERO);
         self.first_free[pool] = free.unwrap_or(Time::NEVER).micros();
+        self.least_free = self.first_free.iter().copied().min().unwrap_or(0);
     }
 
     /// The end in a pool, as it is now.
-    fn end(&mut self, row: usize, pool: usize) -> Time {
-        let at = row * self.pools + pool;
-        if self.seen[at] != self.taken[pool] {
-            self.seen[at] = self.taken[pool];
-            let task = self.tasks[row].last().map_or(0, |task| *task as usize);
-            let placed = earliest(self.costs, self.holes, (task, pool), self.costs.ready(task, pool));
-            self.ends[at] = placed.map_or(Time::NEVER, |placed| placed.end);
-        }
-        self.ends[at]
+    fn end(&self, row: usize, pool: usize) -> Time {
+        let Some(task) = self.tasks[row].last().map(|task| *task as usize) else { return Time::NEVER };
+        let placed = earliest(self.costs, self.holes, (task, pool), self.costs.ready(task, pool));
+        placed.map_or(Time::NEVER, |placed| placed.end)
     }
 
-    /// Finds the best of a row, and, if asked, the second best. Where a task cannot end before what was found, by what was computed earlier or by
-    /// the pool's first free processor, nothing is computed.
-    pub(super) fn refresh(&mut self, row: usize, second: bool) {
-        let (mut first, mut other) = ((Time::NEVER, u32::MAX), (Time::NEVER, u32::MAX));
-        if !self.tasks[row].is_empty() {
-            let pools = self.pools;
-            let likely = [self.best[row].0.1, self.best[row].1.1].map(|pool| pool as usize);
-            let rest = (0..pools).filter(|pool| !likely.contains(pool));
-            let [one, two] = likely;
-            let likely = [one].into_iter().chain((one != two).then_some(two)).filter(|pool| *pool < pools);
-            for pool in likely.chain(rest) {
-                let at = row * pools + pool;
-                let soonest = Time::from_micros(self.first_free[pool].saturating_add(self.runs[at]));
-                let mut ending = (self.ends[at].max(soonest), pool as u32);
-                if ending < if second { other } else { first } {
-                    ending.0 = self.end(row, pool);
-                }
-                if ending < first {
-                    (first, other) = (ending, first);
-                } else if ending < other {
-                    other = ending;
-                }
+    /// A lower bound of the end in a pool.
+    fn soonest(&self, pool: usize, run: u64) -> Time {
+        Time::from_micros(self.first_free[pool].saturating_add(run))
+    }
+
+    /// A lower bound of the ends in all pools of a row but those that are near its best.
+    fn rest(&self, row: usize) -> Time {
+        let (bound, run) = self.rest[row];
+        bound.max(Time::from_micros(self.least_free.saturating_add(run)))
+    }
+
+    /// The best of some pools with their run times, and a lower bound of the others of them: the second best if asked for.
+    fn best_of(&self, row: usize, pools: impl Iterator<Item = (u32, u64)>, second: bool) -> (Ending, Ending) {
+        let (mut first, mut other) = ((Time::NEVER, 0), (Time::NEVER, 0));
+        for (pool, run) in pools {
+            let mut ending = (self.soonest(pool as usize, run), pool);
+            // Nothing is computed where a task cannot end before what was found.
+            if ending < if second { other } else { first } {
+                ending.0 = self.end(row, pool as usize);
+            }
+            if ending < first {
+                (first, other) = (ending, first);
+            } else if ending < other {
+                other = ending;
             }
         }
-        self.best[row] = (first, other);
+        (first, other)
+    }
+
+    /// Finds the best of a row, and, if asked, the second best.
+    pub(super) fn refresh(&mut self, row: usize, second: bool) {
+        let near = |own: &Self| {
+            let pools = own.near[row * NEAR..(row + 1) * NEAR].iter().copied();
+            own.best_of(row, pools.filter(|(_, run)| *run < u64::MAX), second)
+        };
+        let decides = |own: &Self, (first, other): (Ending, Ending)| {
+            let found = if second { other } else { first };
+            found.0 < own.rest(row) || own.rest(row) == Time::NEVER
+        };
+        let mut best = near(self);
+        if !decides(self, best) {
+            self.find_near(row);
+            best = near(self);
+        }
+        if decides(self, best) {
+            best.1 = best.1.min((self.rest(row), 0));
+        } else {
+            let runs = &self.runs[row * self.pools..(row + 1) * self.pools];
+            best = self.best_of(row, (0..).zip(runs.iter().copied()), second);
+        }
+        self.best[row] = best;
+        self.seen[row] = self.taken.get(best.0.1 as usize).copied().unwrap_or(0);
+    }
+
+    /// Finds the pools that are near the best of a row.
+    fn find_near(&mut self, row: usize) {
+        let runs = &self.runs[row * self.pools..(row + 1) * self.pools];
+        let mut all: Vec<(Time, u32, u64)> =
+            (0..).zip(runs).map(|(pool, run)| (self.soonest(pool as usize, *run), pool, *run)).collect();
+        self.rest[row] = (Time::NEVER, u64::MAX);
+        if all.len() > NEAR {
+            let least = all.select_nth_unstable(NEAR).1.0;
+            self.rest[row] = (least, all[NEAR..].iter().map(|(_, _, run)| *run).min().unwrap_or(u64::MAX));
+            all.truncate(NEAR);
+        }
+        let near = &mut self.near[row * NEAR..(row + 1) * NEAR];
+        near.fill((0, u64::MAX));
+        near.iter_mut().zip(all).for_each(|(near, (_, pool, run))| *near = (pool, run));
     }
 
     /// As [`Alike::refresh`], after nothing but `pool` was taken since.
@@ -140,6 +185,7 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
             let now = (self.end(row, pool), first.1);
             if now <= other && now.0 < Time::NEVER {
                 self.best[row].0 = now;
+                self.seen[row] = self.taken[pool];
             } else {
                 self.refresh(row, second);
             }
