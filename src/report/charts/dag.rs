@@ -185,9 +185,9 @@ impl DagChart {
                         (x, y + half / 2),
                     )
                 } else if later && self.covers_a_node(edge, placed) {
-                    // Around what is between them.
-                    let reach = (to_y - y) / 4;
-                    curve((x, y), (x + reach, y + reach), (to_x + reach, to_y - reach), (to_x, to_y))
+                    // Around what is between them, on the left, since names are on the right.
+                    let (bend, left) = ((to_y - y) / 4, |x: i32, bend: i32| (x - bend).max(4 * UNIT));
+                    curve((x, y), (left(x, bend), y + bend), (left(to_x, bend), to_y - bend), (to_x, to_y))
                 } else if later {
                     polyline([(x, y), (to_x, to_y)])
                 } else {

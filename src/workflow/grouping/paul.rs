@@ -159,7 +159,10 @@ impl Run {
                 candidates.push(Reverse((crit, lowest, other)));
                 continue;
             }
-            self.look(other, task, &mut candidates);
+            let sizes = [node, other].map(|node| self.graph.size(measure, node));
+            if sizes[0] + sizes[1] < self.fine[measure] {
+                self.look(other, task, &mut candidates);
+            }
             let kept = self.graph.merge(node, other);
             let gone = if kept == node { other } else { node };
             self.lowest[kept as usize] = lowest.min(self.lowest[node as usize]);
