@@ -19,7 +19,7 @@ pub fn read_workflows(
     input: Box<dyn Read + Send>,
 ) -> Result<gwf::ReadWorkflows, WorkflowFileError> {
     let text = whole(name, input)?;
-    let begin = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text).trim_ascii_start();
+    let begin = text.trim_ascii_start();
     let one = match begin.first() {
         Some(b'{' | b'[') => wfformat::read_text(name, begin),
         Some(b'<') => dax::read_text(name, &text),

@@ -13,6 +13,8 @@ use crate::workflow::{Draft, Part, TaskDraft};
 
 /// The deepest nesting that is read; a DAX needs 4.
 const DEEPEST: usize = 32;
+/// The longest tag that is read, in bytes.
+const LONGEST: usize = 65_536;
 /// The lowest run time in seconds and the lowest size in bytes that are read, as zero: Pegasus' generator draws from normal distributions,
 /// and what it published has both below zero.
 const LOWEST_RUNTIME: f64 = -10.0;
@@ -36,9 +38,12 @@ pub(super) fn read_text(name: &str, text: &[u8]) -> Result<ReadWorkflow, Workflo
         let line = 1 + memchr::memchr_iter(b'\n', &text[..error.valid_up_to()]).count();
         wrong(Some(line), "the text is not UTF-8".to_owned(), "save it as UTF-8")
     })?;
-    if let Some(line) = too_deep(text) {
-        let problem = format!("elements are nested deeper than {DEEPEST}");
-        return Err(wrong(Some(line), problem, "a DAX has jobs right below `<adag>`"));
+    if let Some((line, problem)) = excess(text) {
+        return Err(wrong(
+            Some(line),
+            problem,
+            "a DAX has jobs right below `<adag>`, each with a few attributes",
+        ));
     }
     let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| match error {
@@ -53,11 +58,12 @@ pub(super) fn read_text(name: &str, text: &[u8]) -> Result<ReadWorkflow, Workflo
     Dax { name, document: &document, draft: Draft::default(), at: Vec::new(), runtimes, sizes }.read()
 }
 
-/// The first line at which elements are nested deeper than [`DEEPEST`], found without recursion and before the parser, which may recurse.
+/// The first line at which elements are nested deeper than [`DEEPEST`] or a tag is longer than [`LONGEST`], found without recursion and before
+/// the parser, which may recurse and compares each attribute of a tag with all others.
 ///
 /// It counts what looks like a tag, so text with `<` in a comment may be taken for one; a file that is well nested is never refused, since
 /// comments and character data are passed over.
-fn too_deep(text: &str) -> Option<usize> {
+fn excess(text: &str) -> Option<(usize, String)> {
     let (bytes, mut depth, mut at) = (text.as_bytes(), 0_usize, 0);
     let after = |from: usize, end: &str| {
         memchr::memmem::find(&bytes[from..], end.as_bytes()).map(|found| from + found + end.len())
@@ -78,8 +84,12 @@ fn too_deep(text: &str) -> Option<usize> {
             (_, b'/') => {}
             _ => depth += 1,
         }
+        let line = || 1 + memchr::memchr_iter(b'\n', &bytes[..open]).count();
         if depth > DEEPEST {
-            return Some(1 + memchr::memchr_iter(b'\n', &bytes[..open]).count());
+            return Some((line(), format!("elements are nested deeper than {DEEPEST}")));
+        }
+        if close - open > LONGEST {
+            return Some((line(), format!("a tag has more than {LONGEST} bytes")));
         }
         at = close + 1;
     }

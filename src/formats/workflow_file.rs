@@ -58,7 +58,12 @@ pub(super) fn whole(name: &str, input: Box<dyn Read + Send>) -> Result<Vec<u8>, 
         Ok(_) if text.len() as u64 > MOST => {
             Err(WorkflowFileError::new(name, None, "it has more than 1000000000 bytes", "split the workflow"))
         }
-        Ok(_) => Ok(text),
+        Ok(_) => {
+            // Without a byte-order mark.
+            let begin = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+            text.drain(..begin);
+            Ok(text)
+        }
         Err(error) => Err(WorkflowFileError::new(name, None, error.to_string(), input::hint(&error))),
     }
 }

@@ -135,8 +135,9 @@ fn types(workflow: &Workflow) -> Vec<TypeContents> {
         }
         of_kind.push((level, task));
     }
-    let size =
-        |files: &[super::FileId]| files.iter().map(|file| workflow.file(*file).size.count()).sum::<u64>();
+    let size = |files: &[super::FileId]| {
+        files.iter().fold(0_u64, |sum, file| sum.saturating_add(workflow.file(*file).size.count()))
+    };
     let contents = order.into_iter().map(|kind| {
         let tasks = &by_kind[kind];
         let levels = tasks.iter().map(|(level, _)| *level);

@@ -269,6 +269,20 @@ fn contents_are_those_of_the_workflow() {
     assert_eq!(contents.parallelism(), Some(2.5));
 }
 
+#[test]
+fn contents_of_more_bytes_than_can_be_counted() {
+    let mut draft = Draft::named("many");
+    let mut task = TaskDraft::new("reads".to_owned(), 1.0);
+    for at in 0..20_000 {
+        draft.file(format!("f{at}"), 1e15);
+        task.inputs.push(format!("f{at}"));
+    }
+    draft.task(task);
+    let contents = WorkflowContents::of(&draft.build().unwrap(), BYTE_A_SECOND);
+    assert_eq!(contents.data.stage_in_bytes, u64::MAX);
+    assert_eq!(contents.types[0].read_bytes.max, u64::MAX as f64);
+}
+
 /// Drafts of valid workflows, their tasks in any order.
 pub(crate) fn drafts() -> impl Strategy<Value = Draft> {
     let task = (

@@ -1,6 +1,8 @@
 //! A broker policy: best fit, as in bin packing.
 
-use gridemu::broker::{BrokerAbilities, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Reason, Task};
+use gridemu::broker::{
+    BrokerAbilities, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Reason, Task,
+};
 
 /// The policy's entry in the registry.
 pub fn info() -> BrokerPolicyInfo {

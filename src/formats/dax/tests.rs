@@ -112,17 +112,15 @@ fn deep_nesting_and_entities_are_refused() {
     assert!(read_str(&deep_enough).unwrap_err().to_string().contains("no tasks"));
     let too_deep = format!("<adag>{}{}</adag>", "<a>\n".repeat(32), "</a>".repeat(32));
     assert!(read_str(&too_deep).unwrap_err().to_string().contains("line 32"), "{:?}", read_str(&too_deep));
+    let attributes: String = (0..10_000).map(|at| format!(" a{at}='1'")).collect();
+    let error = read_str(&format!("<adag>\n<job{attributes}/></adag>")).unwrap_err().to_string();
+    assert_eq!(error, "`w.xml`, line 2: a tag has more than 65536 bytes");
     // Many siblings are not deep.
     assert!(
-        too_deep_line(&format!("<adag>{}</adag>", "<a/><b></b><!-- <c> --><![CDATA[<d>]]>".repeat(1000)))
-            .is_none()
+        excess(&format!("<adag>{}</adag>", "<a/><b></b><!-- <c> --><![CDATA[<d>]]>".repeat(1000))).is_none()
     );
     let laughs = r#"<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><adag name="&b;"/>"#;
     assert!(read_str(laughs).unwrap_err().to_string().contains("document type declaration"));
-}
-
-fn too_deep_line(text: &str) -> Option<usize> {
-    too_deep(text)
 }
 
 proptest! {

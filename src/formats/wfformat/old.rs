@@ -62,10 +62,14 @@ pub(super) fn workflow(
     let ids: Vec<String> = tasks.iter().map(Task::new_id).collect();
     // Tasks refer to each other by name, some files by id.
     let mut by_name: FxHashMap<&str, &String> = FxHashMap::default();
-    for (task, id) in tasks.iter().zip(&ids) {
-        for reference in [Some(&task.name), task.id.as_ref(), Some(id)].into_iter().flatten() {
-            by_name.entry(reference).or_insert(id);
+    let references: [fn(&Task) -> Option<&String>; 2] = [|task| Some(&task.name), |task| task.id.as_ref()];
+    for reference in references {
+        for (task, id) in tasks.iter().zip(&ids) {
+            if let Some(reference) = reference(task) {
+                by_name.entry(reference).or_insert(id);
+            }
         }
+        ids.iter().for_each(|id| _ = by_name.entry(id).or_insert(id));
     }
     let named = |references: &[String]| {
         references.iter().map(|name| (*by_name.get(name.as_str()).unwrap_or(&name)).clone()).collect()

@@ -65,6 +65,25 @@ fn gzip_is_read() {
     assert!(error.hint().unwrap().contains("fetch it again"));
 }
 
+/// The id of one task is the name of another: a parent is meant by its name.
+#[test]
+fn a_name_comes_before_an_id() {
+    let text = r#"{"name": "o", "schemaVersion": "1.0", "workflow": {"jobs": [{"name": "a", "id": "b", "runtime": 1},
+        {"name": "b", "id": "q", "runtime": 5}, {"name": "c", "id": "r", "runtime": 1, "parents": ["b"]}]}}"#;
+    let read = read_str(text).unwrap().workflow;
+    assert_eq!(read.draft().tasks[2].parents, [read.draft().tasks[1].name.clone()]);
+}
+
+#[test]
+fn a_byte_order_mark_is_no_text() {
+    let marked = format!("\u{feff}{OLD}");
+    assert_eq!(
+        read_str(&marked).unwrap().workflow.draft().tasks,
+        read_str(OLD).unwrap().workflow.draft().tasks
+    );
+    assert!(crate::formats::is_wfformat(Box::new(Cursor::new(marked.into_bytes()))));
+}
+
 #[test]
 fn names_that_do_not_have_the_id_get_it() {
     let text =
