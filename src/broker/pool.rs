@@ -30,7 +30,7 @@ pub struct PoolFacts {
     pub pue_ppm: u64,
     /// How long a message from the broker to the site takes.
     pub latency: Span,
-    /// The bandwidth that transfers between portal and site share; `None` if it is unlimited.
+    /// The bandwidth that one transfer between portal and site has alone: the narrowest of the link and the uplinks of both; `None` if it is unlimited.
     pub bandwidth: Option<Bandwidth>,
 }
 
