@@ -68,7 +68,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "CLASSES", default_value = "none")]
     classes: JobClasses,
 
-    /// Write jobs.csv, segments.csv and summary.json to this folder (one folder per policy inside, if there are several)
+    /// Write jobs.csv, segments.csv, events.csv, summary.json and scenario.toml to this folder (one folder per policy inside, if there are several)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 

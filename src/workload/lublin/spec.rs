@@ -254,6 +254,23 @@ mod tests {
     }
 
     #[test]
+    fn the_page_has_every_parameter() {
+        let page = std::fs::read_to_string("docs/workloads.md").unwrap();
+        let settings = LublinSpec::KEYS.iter().map(|key| {
+            let Setting { key, default, doc } = key.setting;
+            format!("| `{key}` | {} | {doc} |", if default.is_empty() { "none" } else { default })
+        });
+        let parameters = PARAMETERS.iter().map(|of| {
+            let [typeless, batch, active] =
+                [Kind::Typeless, Kind::Batch, Kind::Active].map(|kind| of.reference(kind));
+            format!("| `{}` | {typeless} | {batch} | {active} | {} |", of.key, of.doc)
+        });
+        settings
+            .chain(parameters)
+            .for_each(|row| assert!(page.contains(&row), "docs/workloads.md needs {row}"));
+    }
+
+    #[test]
     fn defaults_are_those_of_the_table() {
         let spec = read("lublin");
         assert_eq!(spec, LublinSpec::new(Types::Typeless, 10_000, 128));
