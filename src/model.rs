@@ -28,7 +28,9 @@ pub use churn::{
 pub use class::{ClassError, JobClass, JobClasses, SizeBound};
 pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
 pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan, Sharing};
-pub use ids::{FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkloadId};
+pub use ids::{
+    FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkflowId, WorkloadId,
+};
 pub use job::{GridContext, Job, JobError, Origin, Predecessor, Size};
 pub use layout::Layout;
 pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
@@ -44,4 +46,6 @@ pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteErr
 pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};
 pub(crate) use text::{saved_as_text, words};
-pub use workflow::{WorkflowFile, WorkflowSpec, WorkflowTask};
+pub use workflow::{
+    Submission, TaskRecord, WorkflowFile, WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,
+};

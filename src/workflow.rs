@@ -28,6 +28,7 @@ mod graph;
 pub mod grouping;
 mod scale;
 pub mod shapes;
+mod source;
 mod spec;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -38,3 +39,4 @@ pub use error::{Part, WorkflowError};
 pub use estimates::{EstimateBase, Estimates};
 pub use facts::Costs;
 pub use graph::{DataFile, FileId, Task, TaskId, Workflow};
+pub use source::{Rescaled, WorkflowSource};

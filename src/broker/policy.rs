@@ -11,6 +11,9 @@ use crate::model::{JobId, Outcome, PoolId};
 pub enum BrokerEvent {
     /// A job has arrived at the broker: it is new, or it has returned from a site.
     Arrived(JobId),
+    /// A task of a workflow waits from now on: all tasks that it waits for have completed. Those that wait for none are told of when their workflow
+    /// arrives.
+    Unblocked(JobId),
     /// The broker has been notified that a job has ended.
     Ended {
         /// The job.

@@ -14,8 +14,8 @@ use super::{InFlight, Pool, Task};
 use crate::model::{Job, PoolId, TaskId};
 use crate::units::Stamp;
 
-/// The jobs of the grid from their arrival at the broker to their end, by their number at the portal: those that are ready to be
-/// assigned, which it holds, and those that are placed, of which it knows numbers only.
+/// The jobs of the grid from their arrival at the broker to their end, by their number at the portal: tasks of workflows that wait for others,
+/// and what is ready to be assigned, which it holds; and those that are placed, of which it knows numbers only.
 ///
 /// A snapshot has the rows; what else is here follows from them.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -48,7 +48,15 @@ struct Row {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
-    Ready { job: Box<Job>, rank: Rank },
+    /// It waits for so many tasks to complete.
+    Blocked {
+        job: Box<Job>,
+        missing: u32,
+    },
+    Ready {
+        job: Box<Job>,
+        rank: Rank,
+    },
     Placed(Placed),
 }
 
@@ -71,6 +79,8 @@ pub struct Placed {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskState {
+    /// It waits for other tasks to complete.
+    Blocked,
     /// It waits with the broker to be assigned.
     Ready,
     /// It has been assigned to the pool at this place, and neither ended nor returned.
@@ -105,6 +115,7 @@ impl Tasks {
     /// The state of a task; `None` if it has not arrived, or has ended.
     pub fn state(&self, task: TaskId) -> Option<TaskState> {
         self.rows.get(&task).map(|row| match &row.phase {
+            Phase::Blocked { .. } => TaskState::Blocked,
             Phase::Ready { .. } => TaskState::Ready,
             Phase::Placed(placed) => TaskState::Placed(placed.pool),
         })
@@ -120,7 +131,7 @@ impl Tasks {
         let row = self.rows.get(&task)?;
         match &row.phase {
             Phase::Ready { job, rank } => Some(Task::new(job, &row.refused).at(*rank)),
-            Phase::Placed(_) => None,
+            Phase::Blocked { .. } | Phase::Placed(_) => None,
         }
     }
 
@@ -169,17 +180,45 @@ impl Tasks {
     pub fn waiting(&self) -> impl Iterator<Item = &Job> {
         self.ready.all().filter_map(|id| match &self.rows.get(&id)?.phase {
             Phase::Ready { job, .. } => Some(&**job),
+            Phase::Blocked { .. } | Phase::Placed(_) => None,
+        })
+    }
+
+    /// Takes out the jobs that wait, in order, and then those that wait for other tasks.
+    pub(crate) fn take_waiting(&mut self) -> impl Iterator<Item = Box<Job>> + '_ {
+        let blocked = self.rows.iter().filter(|(_, row)| matches!(row.phase, Phase::Blocked { .. }));
+        let ids: Vec<TaskId> =
+            std::mem::take(&mut self.ready).all().chain(blocked.map(|(id, _)| *id)).collect();
+        ids.into_iter().filter_map(|id| match self.rows.remove(&id)?.phase {
+            Phase::Blocked { job, .. } | Phase::Ready { job, .. } => Some(job),
             Phase::Placed(_) => None,
         })
     }
 
-    /// Takes out the jobs that wait, in order.
-    pub(crate) fn take_waiting(&mut self) -> impl Iterator<Item = Box<Job>> + '_ {
-        let ids: Vec<TaskId> = std::mem::take(&mut self.ready).all().collect();
-        ids.into_iter().filter_map(|id| match self.rows.remove(&id)?.phase {
-            Phase::Ready { job, .. } => Some(job),
-            Phase::Placed(_) => None,
-        })
+    /// Adds a task that waits for so many others to complete.
+    pub(crate) fn block(&mut self, job: Box<Job>, missing: u32) {
+        let id = Task::new(&job, &[]).id();
+        self.rows.insert(id, Row { phase: Phase::Blocked { job, missing }, refused: Vec::new() });
+    }
+
+    /// Notes that one of those completed for which a blocked task waits. If it was the last one, takes the task out, to be
+    /// [entered](Self::enter).
+    pub(crate) fn unblock(&mut self, task: TaskId) -> Option<Box<Job>> {
+        let Phase::Blocked { missing, .. } = &mut self.rows.get_mut(&task)?.phase else { return None };
+        *missing -= 1;
+        if *missing > 0 { None } else { self.take_blocked(task) }
+    }
+
+    /// Takes out a task that waits for others; `None` if it does not.
+    pub(crate) fn take_blocked(&mut self, task: TaskId) -> Option<Box<Job>> {
+        let Entry::Occupied(row) = self.rows.entry(task) else { return None };
+        if !matches!(row.get().phase, Phase::Blocked { .. }) {
+            return None;
+        }
+        match row.remove().phase {
+            Phase::Blocked { job, .. } => Some(job),
+            Phase::Ready { .. } | Phase::Placed(_) => None,
+        }
     }
 
     /// Notes that a ready task goes to the pool at this place, and when it arrives there. Returns its job and its
@@ -201,7 +240,7 @@ impl Tasks {
         self.lanes[at].add(task, &placed);
         match std::mem::replace(&mut row.phase, Phase::Placed(placed)) {
             Phase::Ready { job, .. } => Some((job, procs)),
-            Phase::Placed(_) => None,
+            Phase::Blocked { .. } | Phase::Placed(_) => None,
         }
     }
 
@@ -286,6 +325,7 @@ impl From<Saved> for Tasks {
         let mut ready = Vec::new();
         for (task, row) in &rows {
             match &row.phase {
+                Phase::Blocked { .. } => {}
                 Phase::Ready { rank, .. } => ready.push((*rank, *task)),
                 Phase::Placed(placed) => {
                     if let Some(lane) = tasks.lanes.get_mut(placed.pool).filter(|_| placed.unseen) {

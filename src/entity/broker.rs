@@ -2,10 +2,12 @@
 
 mod planning;
 mod unplaced;
+mod workflows;
 
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
+use self::workflows::Workflows;
 use super::mailbox::{Mailbox, Moments};
 use super::{Address, EndedJob, EntityError, Outbox, Quiescence, SiteReport, Stamp, ToBroker, ToPortal};
 use crate::broker::{
@@ -15,7 +17,7 @@ use crate::broker::{
 use crate::model::{
     BrokerSpec, EventCause, Job, JobId, Outcome, PoolId, Record, RecordSink, RejectReason, Replan,
 };
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Span, Time};
 
 /// Plans with its policy over the grid view that the directory sent last, whenever jobs wait and something has changed.
 ///
@@ -45,6 +47,7 @@ struct State {
     mail: Mailbox<ToBroker>,
     pools: Vec<Pool>,
     tasks: Tasks,
+    workflows: Workflows,
     /// When the report of what has just been assigned arrives, if it comes at this very instant.
     again: Option<Stamp>,
     done: u64,
@@ -162,6 +165,7 @@ impl Broker {
 
     /// Ends the run: jobs that wait here end as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
+        self.state.workflows.close(&self.state.tasks, &self.state.pools, now, sink);
         let waiting = self.state.tasks.take_waiting();
         for job in waiting.chain(self.state.mail.jobs()) {
             self.state.done += 1;
@@ -190,6 +194,7 @@ impl Broker {
             return Err(self.bad_save("it was saved with other settings, prices or latencies"));
         }
         (self.state, self.fresh, self.all) = (saved.state, false, true);
+        self.state.workflows.rebuild().map_err(|problem| self.bad_save(&problem))?;
         if let Some(now) = adopt.filter(|_| changed) {
             for (at, own) in facts.into_iter().enumerate() {
                 let pool = &mut self.state.pools[at];
@@ -210,8 +215,13 @@ impl Broker {
         self.state.pools.get(at).filter(|pool| pool.facts.id == id).map(|_| at)
     }
 
-    fn handle_one(&mut self, letter: ToBroker, now: Stamp, outbox: &mut dyn Outbox) {
-        if !matches!(letter, ToBroker::Submit(_) | ToBroker::Sent { .. }) {
+    fn handle_one(
+        &mut self,
+        letter: ToBroker,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> Result<(), EntityError> {
+        if !matches!(letter, ToBroker::Submit(_) | ToBroker::Workflow(_) | ToBroker::Sent { .. }) {
             self.all = true;
         }
         match letter {
@@ -219,6 +229,10 @@ impl Broker {
                 self.state.last = now.time;
                 self.policy.on(&BrokerEvent::Arrived(job.id));
                 self.wait(job, Vec::new(), now, outbox);
+            }
+            ToBroker::Workflow(workflow) => {
+                self.state.last = now.time;
+                self.begin(*workflow, now, outbox)?;
             }
             ToBroker::View(reports) => {
                 let mut churned = false;
@@ -242,14 +256,23 @@ impl Broker {
             ToBroker::Sent { task, arrival } => self.state.tasks.sent(task, arrival),
             ToBroker::Ended(ended) => {
                 self.state.last = now.time;
-                if let Some((pool, _)) = self.state.tasks.remove(ended.task) {
-                    let pool = self.settle(pool);
+                let placed = self.state.tasks.remove(ended.task).map(|(pool, _)| self.settle(pool));
+                if let Some(pool) = placed {
                     let EndedJob { job, outcome, .. } = ended;
                     self.policy.on(&BrokerEvent::Ended { job, pool, outcome });
                 }
-                self.notify_portal(ended, now, outbox);
+                self.over(ended, placed, now, outbox);
             }
             ToBroker::Returned { job, why } => self.back(job, why, now, outbox),
+        }
+        Ok(())
+    }
+
+    /// Handles the end of a job: its workflow goes on, and the portal is notified.
+    fn over(&mut self, ended: EndedJob, pool: Option<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
+        self.notify_portal(ended, now, outbox);
+        if !self.state.workflows.is_empty() {
+            self.enact(&ended, pool, now, outbox);
         }
     }
 
@@ -308,8 +331,7 @@ impl Broker {
         let reason = if refused.is_empty() { RejectReason::TooLarge } else { RejectReason::NoPool };
         let outcome = Outcome::Rejected(reason);
         record_given_up(&job, EventCause::Refused(reason), outcome, now.time, outbox);
-        let ended = EndedJob { task: task(&job), job: job.id, outcome, output: Bytes::ZERO };
-        self.notify_portal(ended, now, outbox);
+        self.over(EndedJob::unplaced(&job, outcome, now.time), None, now, outbox);
     }
 
     /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
@@ -355,7 +377,7 @@ impl Moments for Broker {
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         while let Some(message) = self.state.mail.take(now) {
-            self.handle_one(message.body, now, outbox);
+            self.handle_one(message.body, now, outbox)?;
         }
         if let Some(again) = self.state.again {
             if now < again {

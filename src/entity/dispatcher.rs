@@ -337,7 +337,7 @@ impl Dispatcher {
             _ => Outcome::Rejected(RejectReason::NoPool),
         };
         record_given_up(job, why, outcome, now.time, outbox);
-        let ended = EndedJob { task: task(job), job: job.id, outcome, output: Bytes::ZERO };
+        let ended = EndedJob::unplaced(job, outcome, now.time);
         self.notify_broker(now, ToBroker::Ended(ended), outbox);
     }
 }

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::Stamp;
 use crate::local::PartitionError;
-use crate::model::{RegistryError, SiteError, TaskId};
+use crate::model::{RegistryError, SiteError, TaskId, WorkflowId};
 use crate::workload::SourceError;
 
 /// An error that ends a run.
@@ -38,6 +38,16 @@ pub enum EntityError {
         /// The task.
         task: TaskId,
         /// What is wrong with the decision.
+        problem: String,
+    },
+    /// A workflow that cannot be enacted.
+    #[error("workflow {number} `{name}`: {problem}")]
+    BadWorkflow {
+        /// Its number.
+        number: WorkflowId,
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
         problem: String,
     },
     /// An error in a partition.

@@ -137,7 +137,7 @@ impl<L: Letter> Mailbox<L> {
         let mut letters = Vec::from(std::mem::take(&mut self.near));
         letters.extend(std::mem::take(&mut self.far).into_values());
         letters.sort_by_key(order);
-        letters.into_iter().filter_map(|letter| letter.body.into_job())
+        letters.into_iter().flat_map(|letter| letter.body.into_jobs())
     }
 
     /// The number of messages like this.

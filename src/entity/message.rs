@@ -3,10 +3,14 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 
 use crate::broker::PoolReport;
-use crate::model::{ChurnAct, Elastic, EventCause, Job, JobId, Outcome, PoolId, RecordSink, SiteId, TaskId};
-use crate::units::{Bytes, Stamp};
+use crate::model::{
+    ChurnAct, Elastic, EventCause, Job, JobId, Outcome, PoolId, RecordSink, SiteId, TaskId,
+    WorkflowSubmission,
+};
+use crate::units::{Bytes, Stamp, Time};
 
 /// An entity of the grid. The order of the variants is the order in which messages of one moment are handled.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -103,6 +107,12 @@ pub struct EndedJob {
     pub outcome: Outcome,
     /// The output that it leaves for the portal.
     pub output: Bytes,
+    /// Its first start, if it has started.
+    pub start: Option<Time>,
+    /// When it ended where it was.
+    pub end: Time,
+    /// The number of attempts that were started.
+    pub attempts: u32,
 }
 
 /// A message to the portal.
@@ -117,6 +127,8 @@ pub enum ToPortal {
 pub enum ToBroker {
     /// Take this job. From the portal.
     Submit(Box<Job>),
+    /// Enact this workflow. From the portal.
+    Workflow(Box<WorkflowSubmission>),
     /// The newest reports, at most one per site. From the directory.
     View(Vec<SiteReport>),
     /// A request for work: processors are idle. From a site, if the broker's policy uses pull.
@@ -230,17 +242,20 @@ pub enum ToSite {
     },
 }
 
+/// The jobs in a message.
+type Carried = SmallVec<[Box<Job>; 1]>;
+
 /// What the mailbox of a kind of entity holds.
 pub(super) trait Letter: Sized {
     /// The content of a message, if it is for such an entity; otherwise the message is given back.
     fn open(body: Body) -> Result<Self, Body>;
 
-    /// The job that it carries.
-    fn into_job(self) -> Option<Box<Job>>;
+    /// The jobs that it carries.
+    fn into_jobs(self) -> Carried;
 }
 
 macro_rules! letter {
-    ($variant:ident, $letter:ident, $job:expr) => {
+    ($variant:ident, $letter:ident, $jobs:expr) => {
         impl From<$letter> for Body {
             fn from(letter: $letter) -> Self {
                 Self::$variant(letter)
@@ -255,28 +270,30 @@ macro_rules! letter {
                 }
             }
 
-            fn into_job(self) -> Option<Box<Job>> {
-                let job: fn(Self) -> Option<Box<Job>> = $job;
-                job(self)
+            fn into_jobs(self) -> Carried {
+                let jobs: fn(Self) -> Carried = $jobs;
+                jobs(self)
             }
         }
     };
 }
 
-letter!(Portal, ToPortal, |_| None);
+letter!(Portal, ToPortal, |_| Carried::new());
 letter!(Broker, ToBroker, |letter| match letter {
-    ToBroker::Submit(job) | ToBroker::Returned { job, .. } => Some(job),
-    ToBroker::View(_) | ToBroker::Ask { .. } | ToBroker::Sent { .. } | ToBroker::Ended(_) => None,
+    ToBroker::Submit(job) | ToBroker::Returned { job, .. } => smallvec![job],
+    ToBroker::Workflow(workflow) => workflow.jobs().map(Box::new).collect(),
+    ToBroker::View(_) | ToBroker::Ask { .. } | ToBroker::Sent { .. } | ToBroker::Ended(_) => Carried::new(),
 });
 letter!(Dispatcher, ToDispatcher, |letter| match letter {
-    ToDispatcher::Assign { job, .. } | ToDispatcher::Returned { job, .. } => Some(job),
-    ToDispatcher::Recall { .. } | ToDispatcher::Transferred { .. } | ToDispatcher::Ended { .. } => None,
+    ToDispatcher::Assign { job, .. } | ToDispatcher::Returned { job, .. } => smallvec![job],
+    ToDispatcher::Recall { .. } | ToDispatcher::Transferred { .. } | ToDispatcher::Ended { .. } =>
+        Carried::new(),
 });
-letter!(Directory, ToDirectory, |_| None);
-letter!(Network, ToNetwork, |_| None);
+letter!(Directory, ToDirectory, |_| Carried::new());
+letter!(Network, ToNetwork, |_| Carried::new());
 letter!(Site, ToSite, |letter| match letter {
-    ToSite::Submit(job) => Some(job),
-    ToSite::Cancel(_) | ToSite::Churn(_) | ToSite::Withdraw(_) | ToSite::Elastic { .. } => None,
+    ToSite::Submit(job) => smallvec![job],
+    ToSite::Cancel(_) | ToSite::Churn(_) | ToSite::Withdraw(_) | ToSite::Elastic { .. } => Carried::new(),
 });
 
 /// A site's report of its state at one moment.

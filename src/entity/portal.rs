@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::mailbox::{Mailbox, Moments};
 use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToPortal};
-use crate::model::GridContext;
+use crate::model::{GridContext, Submission, TaskId, WorkflowId};
 use crate::units::{Span, Time};
 use crate::workload::{Mark, Source, SourceError};
 
@@ -24,6 +24,8 @@ pub struct Portal {
 struct State {
     mail: Mailbox<ToPortal>,
     admitted: u64,
+    /// Workflows among what was submitted.
+    workflows: u32,
     last: Time,
 }
 
@@ -62,7 +64,7 @@ impl Portal {
         self.feedback
     }
 
-    /// The number of jobs submitted so far.
+    /// The number of jobs submitted so far; each task of a workflow is one.
     pub fn admitted(&self) -> u64 {
         self.state.admitted
     }
@@ -73,6 +75,27 @@ impl Portal {
             // The job would never be submitted, and the run would not show that it is missing.
             Some(Time::NEVER) => Err(SourceError::beyond_the_axis().into()),
             _ => Ok(()),
+        }
+    }
+
+    /// Numbers what is submitted: a job, or the tasks of a workflow, one after the other.
+    fn admit(&mut self, submission: Submission) -> ToBroker {
+        let number = self.state.admitted;
+        match submission {
+            Submission::Job(mut job) => {
+                self.state.admitted += 1;
+                // The broker chooses the partition.
+                job.partition = None;
+                let part = job.grid.take().map_or_else(GridContext::default, |part| *part);
+                job.grid = Some(Box::new(GridContext { number, ..part }));
+                ToBroker::Submit(Box::new(job))
+            }
+            Submission::Workflow(mut workflow) => {
+                self.state.admitted += workflow.spec.tasks.len() as u64;
+                (workflow.number, workflow.first_task) = (WorkflowId(self.state.workflows), TaskId(number));
+                self.state.workflows += 1;
+                ToBroker::Workflow(Box::new(workflow))
+            }
         }
     }
 
@@ -122,16 +145,11 @@ impl Moments for Portal {
         self.state.last = now.time;
         let due = |next: Time| Stamp::at(next).next_round() <= now;
         while self.next.is_some_and(due) {
-            let job = self.source.next_job()?;
+            let submission = self.source.next_submission()?;
             self.refresh()?;
-            let Some(mut job) = job else { break };
-            let number = self.state.admitted;
-            self.state.admitted += 1;
-            // The broker chooses the partition.
-            job.partition = None;
-            let part = job.grid.take().map_or_else(GridContext::default, |part| *part);
-            job.grid = Some(Box::new(GridContext { number, ..part }));
-            self.send(Address::Broker, now, Span::ZERO, ToBroker::Submit(Box::new(job)), outbox);
+            let Some(submission) = submission else { break };
+            let letter = self.admit(submission);
+            self.send(Address::Broker, now, Span::ZERO, letter, outbox);
         }
         Ok(())
     }

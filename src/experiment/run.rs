@@ -315,6 +315,7 @@ impl Run {
             segments: output.segments,
             machines: output.machines,
             events: true,
+            workflows: false,
             scenario: Some(self.scenario.text.clone()),
             batsim: output.batsim.then(|| name.clone()),
         }

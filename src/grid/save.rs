@@ -93,10 +93,10 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 4: a table of tasks.
-            Self::Broker => 4,
-            // One more for all: each kind of entity has messages of its own.
-            Self::Portal | Self::Dispatcher => 3,
+            // 5: workflows, and more of the ends of jobs.
+            Self::Broker => 5,
+            // 4: as the broker.
+            Self::Portal | Self::Dispatcher => 4,
             Self::Site => 4,
             // 3: how links are shared, and uplinks.
             Self::Network => 3,

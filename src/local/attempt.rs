@@ -143,6 +143,6 @@ impl LiveJob {
         }
         let named = JobRef { workload: WorkloadId::GRID, number: job.id };
         let how = ExitKind::Returned { job: Box::new(job), why };
-        Exit { job: named, number, output: Bytes::ZERO, how }
+        Exit { job: named, number, output: Bytes::ZERO, start: first_start, attempts, how }
     }
 }

@@ -281,6 +281,8 @@ impl State {
             job: self.job_ref(job),
             number: job.number(),
             output: output.map_or(Bytes::ZERO, |grid| grid.output),
+            start: job.first_start,
+            attempts: job.attempts,
             how: ExitKind::Ended(outcome),
         });
         self.numbers.remove(key, job);

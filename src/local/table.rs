@@ -35,6 +35,10 @@ pub struct Exit {
     pub number: Option<u64>,
     /// The output that it leaves for the portal: none unless it has completed.
     pub output: Bytes,
+    /// The start of its first attempt, here or elsewhere.
+    pub start: Option<Time>,
+    /// The number of attempts that were started.
+    pub attempts: u32,
     /// How it left.
     pub how: ExitKind,
 }

@@ -10,13 +10,13 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{
     Elastic, EventCause, EventRecord, JobRecord, Origin, Outcome, ProcSet, Record, RejectReason,
-    SegmentRecord, saved_as_text,
+    SegmentRecord, TaskRecord, WorkflowRecord, saved_as_text,
 };
 
 /// The version of the encoding below, which is raised whenever it changes; every fingerprint changes with it.
 const VERSION: u8 = 1;
 
-/// Count and sum modulo 2¹²⁸ of the xxh3-128 hashes of job, segment and event records.
+/// Count and sum modulo 2¹²⁸ of the xxh3-128 hashes of the records of jobs, segments, events, tasks and workflows.
 ///
 /// A sum does not depend on an order, so fingerprints of parts [merge](Fingerprint::merge) to the fingerprint of the
 /// whole, and a resumed run continues from the one in its snapshot. Each record is hashed in its own encoding
@@ -54,6 +54,8 @@ impl Fingerprint {
             Record::Job(job) => self.add_job(job),
             Record::Segment(segment) => self.add_segment(segment),
             Record::Event(event) => self.add_event(event),
+            Record::Task(task) => self.add_task(task),
+            Record::Workflow(workflow) => self.add_workflow(workflow),
             Record::Machine(_) => {}
         }
     }
@@ -129,6 +131,35 @@ impl Fingerprint {
             fields.put(amount.to_le_bytes());
         }
         self.add_hash(fields.hash_with(&event.machines));
+    }
+
+    /// Adds a task of a workflow, without its name and its type.
+    pub fn add_task(&mut self, task: &TaskRecord) {
+        let mut fields = Fields::<128>::new(b'T');
+        fields.put(task.workflow.0.to_le_bytes());
+        fields.put(task.job.0.to_le_bytes());
+        fields.put(task.site.0.to_le_bytes());
+        fields.put(task.partition.0.to_le_bytes());
+        fields.put_option(task.ready.map(|ready| ready.micros()));
+        fields.put_option(task.start.map(|start| start.micros()));
+        fields.put(task.end.micros().to_le_bytes());
+        fields.put(task.known.micros().to_le_bytes());
+        fields.put(outcome_code(task.outcome));
+        fields.put(task.attempts.to_le_bytes());
+        self.add_hash(xxh3_128(fields.bytes()));
+    }
+
+    /// Adds a workflow, without its name.
+    pub fn add_workflow(&mut self, workflow: &WorkflowRecord) {
+        let mut fields = Fields::<128>::new(b'W');
+        fields.put(workflow.workflow.0.to_le_bytes());
+        fields.put(workflow.submit.micros().to_le_bytes());
+        fields.put(workflow.end.micros().to_le_bytes());
+        fields.put(outcome_code(workflow.outcome));
+        fields.put(workflow.tasks.to_le_bytes());
+        fields.put(workflow.completed.to_le_bytes());
+        fields.put(workflow.critical_path.micros().to_le_bytes());
+        self.add_hash(xxh3_128(fields.bytes()));
     }
 
     /// Adds everything that `other` has collected.

@@ -42,6 +42,10 @@ id! {
     TaskId(u64)
 }
 id! {
+    /// A workflow, by its number among those that the portal has admitted.
+    WorkflowId(u32)
+}
+id! {
     /// A site, by its place in the scenario.
     SiteId(u32)
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::text::words;
 use super::{
     CommandRefusal, Elastic, JobId, JobRef, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId,
+    TaskRecord, WorkflowRecord,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -319,6 +320,10 @@ pub enum Record {
     Machine(MachineRecord),
     /// An event of machines, or of a job before its end.
     Event(EventRecord),
+    /// A task of a workflow ended.
+    Task(TaskRecord),
+    /// A workflow ended.
+    Workflow(WorkflowRecord),
 }
 
 impl Record {
@@ -329,6 +334,8 @@ impl Record {
             Self::Segment(segment) => segment.to,
             Self::Machine(machine) => machine.time,
             Self::Event(event) => event.time,
+            Self::Task(task) => task.known,
+            Self::Workflow(workflow) => workflow.end,
         }
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Bytes, Span};
+use super::{GridContext, Job, JobId, Outcome, PartitionId, SiteId, TaskId, WorkflowId};
+use crate::units::{Bytes, Span, Time};
 
 /// A workflow: its tasks, its files and what waits for what. Tasks and files are named by their places in these lists.
 ///
@@ -49,4 +50,101 @@ pub struct WorkflowFile {
     pub name: String,
     /// Its size.
     pub size: Bytes,
+}
+
+/// What users submit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Submission {
+    /// A job.
+    Job(Job),
+    /// A workflow, whose tasks become jobs when those that they wait for have completed.
+    Workflow(WorkflowSubmission),
+}
+
+/// A workflow that is submitted to the grid.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkflowSubmission {
+    /// When.
+    pub submit: Time,
+    /// The number in the workload of the job of its first task; those of the others follow in the order of tasks.
+    pub first_job: JobId,
+    /// Its number, which the portal gives.
+    pub number: WorkflowId,
+    /// The number at the portal of its first task, which the portal gives; those of the others follow.
+    pub first_task: TaskId,
+    /// The workflow.
+    pub spec: WorkflowSpec,
+}
+
+impl WorkflowSubmission {
+    /// The submission of a workflow that the portal has not seen yet.
+    pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec) -> Self {
+        Self { submit, first_job, number: WorkflowId(0), first_task: TaskId(0), spec }
+    }
+
+    /// The jobs of its tasks, in order. Their estimates are exact.
+    pub fn jobs(&self) -> impl Iterator<Item = Job> {
+        (0_u64..).zip(&self.spec.tasks).map(|(at, task)| {
+            let context = GridContext { number: self.first_task.0 + at, ..GridContext::default() };
+            let job = Job::rigid(self.first_job.0 + at, self.submit, task.procs, task.runtime);
+            Job { grid: Some(Box::new(context)), ..job }
+        })
+    }
+}
+
+/// One line of `tasks.csv`, written when the broker knows that the task has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRecord {
+    /// The workflow.
+    pub workflow: WorkflowId,
+    /// The name of the task.
+    pub name: String,
+    /// Its type.
+    pub kind: String,
+    /// The number of its job in the workload.
+    pub job: JobId,
+    /// The site to which it was assigned last; [`SiteId::GRID`] if it is at none.
+    pub site: SiteId,
+    /// The partition to which it was assigned last.
+    pub partition: PartitionId,
+    /// When all that it waits for had completed; `None` if that never was.
+    pub ready: Option<Time>,
+    /// Its first start; `None` if it never started, or if it has not ended.
+    pub start: Option<Time>,
+    /// Its end; of a task that has not ended, that of the run.
+    pub end: Time,
+    /// When the broker knew of its end: the tasks that wait for it are ready then at the earliest.
+    pub known: Time,
+    /// Its outcome; cancelled if a task that it waits for did not complete.
+    pub outcome: Outcome,
+    /// The number of attempts that were started.
+    pub attempts: u32,
+}
+
+/// One line of `workflows.csv`, written when the last of its tasks has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkflowRecord {
+    /// The workflow.
+    pub workflow: WorkflowId,
+    /// Its name.
+    pub name: String,
+    /// When it was submitted.
+    pub submit: Time,
+    /// When the broker knew that its last task had ended; of a workflow that has not ended, the end of the run.
+    pub end: Time,
+    /// Completed if all its tasks are, unfinished if one of them is, otherwise failed.
+    pub outcome: Outcome,
+    /// The number of its tasks.
+    pub tasks: u32,
+    /// The number of those that completed.
+    pub completed: u32,
+    /// The longest way through it at reference speed, if data takes no time.
+    pub critical_path: Span,
+}
+
+impl WorkflowRecord {
+    /// The time from its submission to its end.
+    pub fn makespan(&self) -> Span {
+        self.end.since(self.submit)
+    }
 }

@@ -24,6 +24,8 @@ const JOBS: &str = "jobs.csv";
 const SEGMENTS: &str = "segments.csv";
 const MACHINES: &str = "machines.csv";
 const EVENTS: &str = "events.csv";
+const TASKS: &str = "tasks.csv";
+const WORKFLOWS: &str = "workflows.csv";
 const SCENARIO: &str = "scenario.toml";
 /// The summary that a replay of an older gridemu wrote.
 const REPLAY: &str = "replay.json";
@@ -31,15 +33,18 @@ const BATSIM: &str = "batsim/out_jobs.csv";
 const STATES: &str = "batsim/out_machine_states.csv";
 const SUMMARY: &str = "summary.json";
 /// Every file that may be in the folder.
-const ALL: [&str; 9] = [JOBS, SEGMENTS, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES, SUMMARY];
+const ALL: [&str; 11] =
+    [JOBS, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, SCENARIO, REPLAY, BATSIM, STATES, SUMMARY];
 
 /// The tables that a run may write, each with its header.
-const TABLES: [(&str, &str); 5] = [
+const TABLES: [(&str, &str); 7] = [
     (JOBS, rows::JOBS),
     (SEGMENTS, rows::SEGMENTS),
     (MACHINES, rows::MACHINES),
     (EVENTS, rows::EVENTS),
     (BATSIM, batsim::HEADER),
+    (TASKS, rows::TASKS),
+    (WORKFLOWS, rows::WORKFLOWS),
 ];
 
 /// The files that a run writes beside `jobs.csv` and `summary.json`; by default `segments.csv`.
@@ -51,6 +56,8 @@ pub struct OutputOptions {
     pub machines: bool,
     /// Write `events.csv`.
     pub events: bool,
+    /// Write `tasks.csv` and `workflows.csv`.
+    pub workflows: bool,
     /// Write `scenario.toml` with this text: the scenario with all defaults.
     pub scenario: Option<String>,
     /// Write `batsim/out_jobs.csv` and `batsim/out_machine_states.csv`, with this name of the workload.
@@ -59,7 +66,14 @@ pub struct OutputOptions {
 
 impl Default for OutputOptions {
     fn default() -> Self {
-        Self { segments: true, machines: false, events: false, scenario: None, batsim: None }
+        Self {
+            segments: true,
+            machines: false,
+            events: false,
+            workflows: false,
+            scenario: None,
+            batsim: None,
+        }
     }
 }
 
@@ -69,7 +83,9 @@ impl OutputOptions {
         &self,
         mut open: impl FnMut(&str, &str) -> Result<T, OutputError>,
     ) -> Result<[Option<T>; TABLES.len()], OutputError> {
-        let written = [true, self.segments, self.machines, self.events, self.batsim.is_some()];
+        let batsim = self.batsim.is_some();
+        let written =
+            [true, self.segments, self.machines, self.events, batsim, self.workflows, self.workflows];
         let mut tables = [const { None }; TABLES.len()];
         for ((table, (name, header)), _) in tables.iter_mut().zip(TABLES).zip(written).filter(|(_, yes)| *yes)
         {
@@ -109,7 +125,7 @@ impl OutputDir {
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
         let lock = FolderLock::take(folder)?;
-        let mut stale = vec![SUMMARY, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES];
+        let mut stale = vec![SUMMARY, MACHINES, EVENTS, TASKS, WORKFLOWS, SCENARIO, REPLAY, BATSIM, STATES];
         stale.extend((!options.segments).then_some(SEGMENTS));
         remove_stale(folder, &stale)?;
         if options.batsim.is_some() {
@@ -146,7 +162,8 @@ impl OutputDir {
     /// # Errors
     /// [`OutputError::Write`] names the file that cannot be written and how many of its rows are whole.
     pub fn write(&mut self, records: &[Record]) -> Result<(), OutputError> {
-        let Self { columns, tables: [jobs, segments, machines, events, batsim_jobs], batsim, .. } = self;
+        let Self { columns, tables, batsim, .. } = self;
+        let [jobs, segments, machines, events, batsim_jobs, tasks, workflows] = tables;
         for record in records {
             match record {
                 Record::Job(job) => {
@@ -163,6 +180,8 @@ impl OutputDir {
                 }
                 Record::Machine(machine) => row(machines, |out| columns.machine(out, machine))?,
                 Record::Event(event) => row(events, |out| columns.event(out, event))?,
+                Record::Task(task) => row(tasks, |out| columns.task(out, task))?,
+                Record::Workflow(workflow) => row(workflows, |out| columns.workflow(out, workflow))?,
             }
         }
         Ok(())

@@ -3,7 +3,9 @@
 use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::Definitions;
-use crate::model::{Cause, EventRecord, JobRecord, MachineRecord, Origin, Outcome, SegmentRecord};
+use crate::model::{
+    Cause, EventRecord, JobRecord, MachineRecord, Origin, Outcome, SegmentRecord, TaskRecord, WorkflowRecord,
+};
 use crate::units::{Span, Time};
 
 /// The columns of `jobs.csv`.
@@ -17,6 +19,13 @@ pub(super) const MACHINES: &str = "time,site,partition,state,processors";
 /// The columns of `events.csv`.
 pub(super) const EVENTS: &str =
     "time,event,cause,site,partition,machines,procs,job,origin,attempt,wasted_proc_s,since_failure_s,command";
+
+/// The columns of `tasks.csv`.
+pub(super) const TASKS: &str =
+    "workflow,task,type,job,site,partition,ready,started,ended,known,outcome,attempts";
+/// The columns of `workflows.csv`.
+pub(super) const WORKFLOWS: &str =
+    "workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed";
 
 /// The labels that rows need beside the record.
 #[derive(Debug)]
@@ -125,6 +134,33 @@ impl Columns {
         }
         cells::maybe_seconds(out, event.since_failure.map(Span::micros));
         cells::word(out, &event.command.map(|command| command.written()).unwrap_or_default());
+    }
+
+    pub(super) fn task(&self, out: &mut Vec<u8>, task: &TaskRecord) {
+        cells::integer(out, task.workflow.0);
+        cells::word(out, &cells::text(&task.name));
+        cells::word(out, &cells::text(&task.kind));
+        cells::integer(out, task.job.0);
+        self.names.site(out, task.site);
+        self.names.partition(out, task.site, task.partition);
+        cells::maybe_seconds(out, task.ready.map(Time::micros));
+        cells::maybe_seconds(out, task.start.map(Time::micros));
+        cells::seconds(out, task.end.micros());
+        cells::seconds(out, task.known.micros());
+        self.outcomes[task.outcome.index()].write(out);
+        cells::integer(out, task.attempts);
+    }
+
+    pub(super) fn workflow(&self, out: &mut Vec<u8>, workflow: &WorkflowRecord) {
+        cells::integer(out, workflow.workflow.0);
+        cells::word(out, &cells::text(&workflow.name));
+        cells::seconds(out, workflow.submit.micros());
+        cells::seconds(out, workflow.end.micros());
+        cells::seconds(out, workflow.makespan().micros());
+        cells::seconds(out, workflow.critical_path.micros());
+        self.outcomes[workflow.outcome.index()].write(out);
+        cells::integer(out, workflow.tasks);
+        cells::integer(out, workflow.completed);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Several workloads merged into one.
 
 use super::{Mark, Source, SourceError};
-use crate::model::{Job, JobId, Predecessor};
+use crate::model::{Job, JobId, Predecessor, Submission};
 use crate::units::Time;
 
 /// The jobs of several sources in order of submission; of jobs submitted together, those of the earlier source come
@@ -41,10 +41,18 @@ impl Source for Merged {
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
+        match self.next_submission()? {
+            Some(Submission::Job(job)) => Ok(Some(job)),
+            Some(Submission::Workflow(_)) => Err(SourceError::no_job("several workloads")),
+            None => Ok(None),
+        }
+    }
+
+    fn next_submission(&mut self) -> Result<Option<Submission>, SourceError> {
         let Some((_, at)) = self.next_source()? else { return Ok(None) };
-        let Some(mut job) = self.sources[at].next_job()? else { return Ok(None) };
+        let Some(mut submission) = self.sources[at].next_submission()? else { return Ok(None) };
         if self.sources.len() == 1 {
-            return Ok(Some(job));
+            return Ok(Some(submission));
         }
         let raised = |id: JobId| match id.0 {
             number if number < Self::APART => Ok(JobId(at as u64 * Self::APART + number)),
@@ -57,11 +65,19 @@ impl Source for Merged {
                 hint: "renumber the jobs of the log, or submit it alone".to_owned(),
             }),
         };
-        job.id = raised(job.id)?;
-        if let Some(Predecessor { job: after, .. }) = &mut job.after {
-            *after = raised(*after)?;
+        match &mut submission {
+            Submission::Job(job) => {
+                job.id = raised(job.id)?;
+                if let Some(Predecessor { job: after, .. }) = &mut job.after {
+                    *after = raised(*after)?;
+                }
+            }
+            Submission::Workflow(workflow) => {
+                raised(JobId(workflow.first_job.0 + workflow.spec.tasks.len() as u64))?;
+                workflow.first_job = raised(workflow.first_job)?;
+            }
         }
-        Ok(Some(job))
+        Ok(Some(submission))
     }
 
     fn ended(&mut self, job: JobId, at: Time) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::model::{Job, JobId};
+use crate::model::{Job, JobId, Submission};
 use crate::units::Time;
 
 /// The position of a source: enough to continue from there in another process.
@@ -55,6 +55,15 @@ impl SourceError {
         }
     }
 
+    /// The error of a workflow where only jobs are taken.
+    pub(crate) fn no_job(place: &str) -> Self {
+        Self::Read {
+            place: place.to_owned(),
+            problem: "a workflow is submitted, where only jobs are taken".to_owned(),
+            hint: "submit it at the portal of a grid with a broker".to_owned(),
+        }
+    }
+
     /// What the user can do about it, if anything.
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -80,8 +89,16 @@ pub trait Source: Send {
     /// Takes the next job.
     ///
     /// # Errors
-    /// [`SourceError`] if the input cannot be read.
+    /// [`SourceError`] if the input cannot be read, or a workflow comes next.
     fn next_job(&mut self) -> Result<Option<Job>, SourceError>;
+
+    /// Takes what is submitted next: a job, or a workflow.
+    ///
+    /// # Errors
+    /// [`SourceError`] if the input cannot be read.
+    fn next_submission(&mut self) -> Result<Option<Submission>, SourceError> {
+        Ok(self.next_job()?.map(Submission::Job))
+    }
 
     /// Notifies a source with feedback that one of its jobs ended (or was rejected).
     fn ended(&mut self, _job: JobId, _at: Time) {}

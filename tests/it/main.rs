@@ -21,6 +21,7 @@ mod conversation;
 mod dedicated;
 mod driver;
 mod elastic;
+mod enactment;
 mod explaining;
 mod forks;
 mod golden;

@@ -1,12 +1,12 @@
 //! Grid jobs that are at no site: their records.
 
 use crate::broker::Task;
-use crate::entity::Outbox;
+use crate::entity::{EndedJob, Outbox};
 use crate::model::{
     CommandRefusal, EventCause, EventKind, EventRecord, Job, JobRecord, Origin, Outcome, PartitionId, Record,
     SiteId, TaskId,
 };
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 
 /// The task that a job of the grid is.
 pub(in crate::entity) fn task(job: &Job) -> TaskId {
@@ -17,6 +17,15 @@ pub(in crate::entity) fn task(job: &Job) -> TaskId {
 /// out again for ever.
 pub(in crate::entity) fn is_recalled(job: &Job) -> bool {
     job.grid.as_ref().is_some_and(|grid| grid.recalled > 0)
+}
+
+impl EndedJob {
+    /// The end of a job that is at no site, and leaves no output.
+    pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, end: Time) -> Self {
+        let grid = job.grid.as_deref();
+        let (start, attempts) = grid.map_or((None, 0), |grid| (grid.first_start, grid.attempts));
+        Self { task: task(job), job: job.id, outcome, output: Bytes::ZERO, start, end, attempts }
+    }
 }
 
 /// The record of a job that ends at no site.

@@ -224,10 +224,11 @@ impl Site {
         let outcome = Outcome::Rejected(RejectReason::NoSuchPartition);
         let partition = job.partition.unwrap_or_default();
         let record = JobRecord { origin, site: self.id, partition, ..unplaced(&job, outcome, now) };
-        outbox.record(Record::Job(record));
         let number = job.grid.as_ref().map(|grid| grid.number);
         let job = JobRef::new(origin, self.id, job.id);
-        self.ended.push(Exit { job, number, output: Bytes::ZERO, how: ExitKind::Ended(outcome) });
+        let (start, attempts, how) = (record.start, record.attempts, ExitKind::Ended(outcome));
+        outbox.record(Record::Job(record));
+        self.ended.push(Exit { job, number, output: Bytes::ZERO, start, attempts, how });
         false
     }
 

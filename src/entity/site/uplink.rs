@@ -72,8 +72,10 @@ impl Site {
         let site = self.id;
         let letter = match gone.how {
             ExitKind::Ended(outcome) => {
+                let (start, attempts) = (gone.start, gone.attempts);
                 let (task, job, output) = (TaskId(number), gone.job.number, gone.output);
-                ToDispatcher::Ended { site, ended: EndedJob { task, job, outcome, output } }
+                let ended = EndedJob { task, job, outcome, output, start, end: now.time, attempts };
+                ToDispatcher::Ended { site, ended }
             }
             ExitKind::Returned { job, why } => ToDispatcher::Returned { site, job, why },
         };

@@ -97,6 +97,12 @@ fn described(record: &Record, sites: &[SiteSummary]) -> String {
             segment.to
         ),
         Record::Machine(machine) => format!("a machine changes at {} s", machine.time),
+        Record::Task(task) => {
+            format!("task `{}` of workflow {} ends at {} s", task.name, task.workflow, task.end)
+        }
+        Record::Workflow(workflow) => {
+            format!("workflow {} `{}` ends at {} s", workflow.workflow, workflow.name, workflow.end)
+        }
         Record::Event(event) => {
             let who = event.job_ref().map_or("machines have".to_owned(), |job| format!("{job} is"));
             format!("{who} {}{} at {} s", kind(event.kind), at(event.site.index()), event.time)

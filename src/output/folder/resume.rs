@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::lock::FolderLock;
 use super::{
     BATSIM, EVENTS, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES, SUMMARY, TABLES,
+    TASKS, WORKFLOWS,
 };
 use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
@@ -52,13 +53,15 @@ impl OutputDir {
         if let Some(text) = new_scenario {
             write_whole(&folder.join(SCENARIO), text)?;
         }
-        let [jobs, segments, machines, events, batsim] =
-            past.map(|past| past.map(MarkedFile::resume).transpose());
+        let mut tables = [const { None }; TABLES.len()];
+        for (table, past) in tables.iter_mut().zip(past) {
+            *table = past.map(MarkedFile::resume).transpose()?;
+        }
         Ok(Self {
             folder: folder.to_owned(),
             sites: sites.to_vec(),
             columns: Columns::new(Names::of(sites), definitions),
-            tables: [jobs?, segments?, machines?, events?, batsim?],
+            tables,
             batsim: options.batsim.as_ref().map(|workload| Batsim::new(workload, &mark.held)),
             _lock: lock,
         })
@@ -90,7 +93,8 @@ impl OutputDir {
             return Err(error);
         }
         // Without a summary the folder is not that of a finished run, whatever happens next.
-        for stale in [SUMMARY, SEGMENTS, MACHINES, EVENTS, SCENARIO, REPLAY, BATSIM, STATES] {
+        for stale in [SUMMARY, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, SCENARIO, REPLAY, BATSIM, STATES]
+        {
             remove(&to.join(stale))?;
         }
         mark.files.iter().try_for_each(|file| {

@@ -11,8 +11,9 @@ use crate::metrics::tests::samples::{
 };
 use crate::metrics::{Ages, Definitions, Fingerprint, GridFacts, GridMeasures, GridSummary, Summary, Window};
 use crate::model::{
-    EventCause, EventKind, EventRecord, JobClasses, JobRecord, MachineRecord, MachineState, Origin, Outcome,
-    PartitionId, PartitionSpec, ProcSet, Record, RejectReason, SegmentRecord, SiteId, SiteSpec,
+    EventCause, EventKind, EventRecord, JobClasses, JobId, JobRecord, MachineRecord, MachineState, Origin,
+    Outcome, PartitionId, PartitionSpec, ProcSet, Record, RejectReason, SegmentRecord, SiteId, SiteSpec,
+    TaskRecord, WorkflowId, WorkflowRecord,
 };
 use crate::output::{OutputDir, OutputOptions};
 use crate::platform::Usage;
@@ -32,6 +33,7 @@ pub(super) fn everything() -> OutputOptions {
         segments: true,
         machines: true,
         events: true,
+        workflows: true,
         scenario: Some("seed = 7\n".to_owned()),
         batsim: Some("w".to_owned()),
     }
@@ -97,6 +99,58 @@ fn the_files_of_a_grid_by_hand() {
     assert_eq!(read("scenario.toml"), "seed = 7\n");
     let batsim = read("batsim/out_jobs.csv");
     assert!(batsim.contains(",108-111,"), "of the last attempt, at the other site: {batsim}");
+}
+
+#[test]
+fn the_files_of_a_workflow_by_hand() {
+    let first = TaskRecord {
+        workflow: WorkflowId(3),
+        name: "mProject, 1".to_owned(),
+        kind: "mProject".to_owned(),
+        job: JobId(17),
+        site: SiteId(0),
+        partition: PartitionId(0),
+        ready: Some(Time::from_secs(5)),
+        start: Some(Time::from_micros(6_500_000)),
+        end: Time::from_secs(9),
+        known: Time::from_secs(10),
+        outcome: Outcome::Killed,
+        attempts: 2,
+    };
+    let second = TaskRecord {
+        name: "mAdd".to_owned(),
+        kind: "mAdd".to_owned(),
+        job: JobId(18),
+        site: SiteId::GRID,
+        ready: None,
+        start: None,
+        end: Time::from_secs(10),
+        outcome: Outcome::Cancelled,
+        attempts: 0,
+        ..first.clone()
+    };
+    let whole = WorkflowRecord {
+        workflow: WorkflowId(3),
+        name: "montage".to_owned(),
+        submit: Time::from_secs(4),
+        end: Time::from_secs(10),
+        outcome: Outcome::Failed,
+        tasks: 2,
+        completed: 0,
+        critical_path: Span::from_micros(3_250_000),
+    };
+    let records = [Record::Task(first), Record::Task(second), Record::Workflow(whole)];
+    let folder = write(&records, &everything());
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_snapshot!(read("tasks.csv"), @r#"
+    workflow,task,type,job,site,partition,ready,started,ended,known,outcome,attempts
+    3,"mProject, 1",mProject,17,kth,default,5,6.5,9,10,killed,2
+    3,mAdd,mAdd,18,grid,,,,10,10,cancelled,0
+    "#);
+    assert_snapshot!(read("workflows.csv"), @r"
+    workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed
+    3,montage,4,10,6,3.25,failed,2,0
+    ");
 }
 
 /// Four jobs, written by hand.

@@ -58,6 +58,7 @@ fn comes_back(records: &[Record]) {
                 assert_eq!((row.procs, &row.machines), (event.procs, &event.machines));
                 assert_eq!(row.job, event.job.map(|job| job.0));
             }
+            Record::Task(_) | Record::Workflow(_) => unreachable!("none is written here"),
         }
     }
     assert!(jobs.next().is_none() && segments.next().is_none());

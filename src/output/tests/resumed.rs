@@ -216,7 +216,14 @@ fn a_future_writes_the_files_it_is_asked_for() {
     let past = contents(folder.path());
     OutputDir::copy_past(folder.path(), future.path(), &mark).unwrap();
     let scenario = Some("seed = 8\n".to_owned());
-    let options = OutputOptions { segments: false, events: false, scenario, batsim: None, ..everything() };
+    let options = OutputOptions {
+        segments: false,
+        events: false,
+        workflows: false,
+        scenario,
+        batsim: None,
+        ..everything()
+    };
     drop(resume(future.path(), &options, &mark).unwrap());
     let names: Vec<_> = contents(future.path()).into_keys().map(|name| name.display().to_string()).collect();
     assert_eq!(names, ["jobs.csv", "machines.csv", "mine.txt", "scenario.toml"]);
@@ -227,7 +234,7 @@ fn a_future_writes_the_files_it_is_asked_for() {
 /// If this fails because the form of a mark was changed on purpose, raise its layout version.
 #[test]
 fn the_form_of_a_mark_is_that_of_its_layout() {
-    let (_folder, mark) = interrupted(&everything());
+    let (_folder, mark) = interrupted(&OutputOptions { workflows: false, ..everything() });
     let bytes = postcard::to_allocvec(&mark).unwrap();
     let pinned = format!("{} {:032x}", bytes.len(), xxhash_rust::xxh3::xxh3_128(&bytes));
     insta::assert_snapshot!(pinned, @"176 541cf18ba0086e7e89b9a6929e2a9e92");

@@ -1,0 +1,266 @@
+//! Workflows as they are submitted to a grid.
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::shapes::ShapeSpec;
+use super::{Workflow, WorkflowError};
+use crate::model::{Job, JobId, Submission, WorkflowSpec, WorkflowSubmission};
+use crate::units::{Bandwidth, Time};
+use crate::workload::poisson::Lengths;
+use crate::workload::random::Stream;
+use crate::workload::{Mark, Source, SourceError};
+
+/// Other versions of a workflow: what is given is applied in this order.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct Rescaled {
+    /// Factor of all run times.
+    pub runtime: Option<f64>,
+    /// Factor of all sizes.
+    pub data: Option<f64>,
+    /// The communication-to-computation ratio to be reached by scaling all sizes, at [`Rescaled::BANDWIDTH`].
+    pub ccr: Option<f64>,
+}
+
+impl Rescaled {
+    /// The bandwidth to which `ccr` refers: 1 Gbit/s.
+    pub const BANDWIDTH: Bandwidth = Bandwidth::from_bits(1_000_000_000);
+
+    /// The workflow as it shall be.
+    ///
+    /// # Errors
+    /// [`WorkflowError`] if a run time or a size becomes absurd, or no factor gives the ratio.
+    pub fn apply(&self, mut workflow: Workflow) -> Result<Workflow, WorkflowError> {
+        if let Some(factor) = self.runtime {
+            workflow = workflow.scale_runtime(factor)?;
+        }
+        if let Some(factor) = self.data {
+            workflow = workflow.scale_data(factor)?;
+        }
+        self.ccr.map_or(Ok(workflow.clone()), |ccr| workflow.with_ccr(ccr, Self::BANDWIDTH))
+    }
+}
+
+/// Where workflows come from.
+#[derive(Clone, Debug)]
+enum Supply {
+    /// Each is drawn anew.
+    Drawn { shape: ShapeSpec, rescaled: Rescaled },
+    /// They are known, each with its submission.
+    Given { name: String, workflows: Vec<(Time, WorkflowSpec)> },
+}
+
+/// A source of workflows for the portal: those of a file, or of a generator, submitted so many times.
+///
+/// The first submission is at time 0, the others follow with gaps drawn from a distribution. A generator with a seed of its own draws its first
+/// workflow from that seed, as everywhere; all others are drawn from a stream of the source.
+#[derive(Clone, Debug)]
+pub struct WorkflowSource {
+    supply: Supply,
+    count: u64,
+    every: Option<Lengths>,
+    state: State,
+}
+
+/// What a mark holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct State {
+    made: u64,
+    /// When the file, or the next workflow of the generator, is submitted.
+    base: Time,
+    next_job: u64,
+    gaps: Stream,
+    seeds: Stream,
+}
+
+impl WorkflowSource {
+    /// Submits the workflows of a generator. Random streams are named by `entity`.
+    pub fn drawn(shape: ShapeSpec, rescaled: Rescaled, seed: u64, entity: &str) -> Self {
+        Self::of(Supply::Drawn { shape, rescaled }, seed, entity)
+    }
+
+    /// Submits these workflows at their times, which do not decrease.
+    pub fn given(name: &str, workflows: Vec<(Time, WorkflowSpec)>, seed: u64, entity: &str) -> Self {
+        Self::of(Supply::Given { name: name.to_owned(), workflows }, seed, entity)
+    }
+
+    fn of(supply: Supply, seed: u64, entity: &str) -> Self {
+        let stream = |purpose| Stream::new(seed, entity, purpose);
+        let (gaps, seeds) = (stream("workflow gaps"), stream("workflow seeds"));
+        let state = State { made: 0, base: Time::ZERO, next_job: 1, gaps, seeds };
+        Self { supply, count: 1, every: None, state }
+    }
+
+    /// Submits them so many times, with these gaps; without gaps all at once.
+    #[must_use]
+    pub fn repeated(self, count: u64, every: Option<Lengths>) -> Self {
+        Self { count, every, ..self }
+    }
+
+    /// How many workflows are submitted together each time.
+    fn at_a_time(&self) -> u64 {
+        match &self.supply {
+            Supply::Drawn { .. } => 1,
+            Supply::Given { workflows, .. } => workflows.len() as u64,
+        }
+    }
+
+    /// The place of the next workflow among those that are submitted together.
+    fn place(&self) -> usize {
+        (self.state.made % self.at_a_time().max(1)) as usize
+    }
+
+    fn name(&self) -> String {
+        match &self.supply {
+            Supply::Drawn { shape, .. } => shape.to_string(),
+            Supply::Given { name, .. } => name.clone(),
+        }
+    }
+
+    fn next_workflow(&mut self) -> Result<WorkflowSpec, SourceError> {
+        let place = self.place();
+        match &self.supply {
+            Supply::Given { workflows, .. } => Ok(workflows[place].1.clone()),
+            Supply::Drawn { shape, rescaled } => {
+                let drawn = self.state.seeds.below(u64::MAX);
+                let seed = shape.seed.filter(|_| self.state.made == 0).unwrap_or(drawn);
+                let shape = ShapeSpec { seed: Some(seed), ..shape.clone() };
+                let made = shape.workflow(seed).and_then(|workflow| rescaled.apply(workflow));
+                made.map(|workflow| workflow.spec()).map_err(|error| SourceError::Read {
+                    place: shape.to_string(),
+                    problem: error.problem,
+                    hint: error.hint.to_owned(),
+                })
+            }
+        }
+    }
+
+    /// A hash of what the workflows follow from, without the streams.
+    fn content(&self) -> u128 {
+        let gaps = self.every.map(|every| every.to_string());
+        let text = match &self.supply {
+            Supply::Drawn { shape, rescaled } => format!("{shape} {rescaled:?}").into_bytes(),
+            // Every workflow can be serialized.
+            Supply::Given { workflows, .. } => postcard::to_stdvec(workflows).unwrap_or_default(),
+        };
+        xxh3_128(&postcard::to_stdvec(&(text, self.count, gaps)).unwrap_or_default())
+    }
+}
+
+impl Source for WorkflowSource {
+    fn peek_time(&mut self) -> Result<Option<Time>, SourceError> {
+        if self.state.made >= self.count.saturating_mul(self.at_a_time()) {
+            return Ok(None);
+        }
+        let offset = match &self.supply {
+            Supply::Drawn { .. } => Time::ZERO,
+            Supply::Given { workflows, .. } => workflows[self.place()].0,
+        };
+        Ok(Some(self.state.base + offset.since(Time::ZERO)))
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
+        Err(SourceError::no_job(&self.name()))
+    }
+
+    fn next_submission(&mut self) -> Result<Option<Submission>, SourceError> {
+        let Some(submit) = self.peek_time()? else { return Ok(None) };
+        let spec = self.next_workflow()?;
+        let first = JobId(self.state.next_job);
+        self.state.made += 1;
+        self.state.next_job += spec.tasks.len() as u64;
+        if let Some(every) = self.every.filter(|_| self.place() == 0) {
+            self.state.base += every.draw(&mut self.state.gaps);
+        }
+        Ok(Some(Submission::Workflow(WorkflowSubmission::new(submit, first, spec))))
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        let state = postcard::to_stdvec(&self.state).ok()?;
+        Some(Mark { position: self.state.made, content: self.content(), state })
+    }
+
+    fn seek(&mut self, mark: &Mark) -> Result<(), SourceError> {
+        let fail = |problem: &str| SourceError::Mark { place: self.name(), problem: problem.to_owned() };
+        if mark.content != self.content() {
+            return Err(fail("the mark was made with other workflows"));
+        }
+        self.state = postcard::from_bytes(&mark.state).map_err(|_| fail("the mark is damaged"))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+
+    fn submitted(source: &mut WorkflowSource) -> Vec<WorkflowSubmission> {
+        let mut all = Vec::new();
+        while let Some(time) = source.peek_time().unwrap() {
+            let Some(Submission::Workflow(workflow)) = source.next_submission().unwrap() else { panic!() };
+            assert_eq!(workflow.submit, time);
+            all.push(workflow);
+        }
+        assert_eq!(source.next_submission(), Ok(None));
+        all
+    }
+
+    fn layered(written: &str) -> WorkflowSource {
+        let every = Some("exponential[mean=1 h]".parse().unwrap());
+        WorkflowSource::drawn(written.parse().unwrap(), Rescaled::default(), 3, "portal").repeated(4, every)
+    }
+
+    #[test]
+    fn each_workflow_of_a_generator_is_another_one_and_jobs_are_numbered_on() {
+        let all = submitted(&mut layered("layered[tasks=20,runtime=1 s..1 h,seed=7]"));
+        let firsts: Vec<u64> = all.iter().map(|workflow| workflow.first_job.0).collect();
+        assert_eq!(firsts, [1, 21, 41, 61]);
+        assert_eq!(all[0].submit, Time::ZERO);
+        assert!(all.windows(2).all(|pair| pair[0].submit < pair[1].submit));
+        assert!(all.windows(2).all(|pair| pair[0].spec.tasks != pair[1].spec.tasks));
+        let alone = "layered[tasks=20,runtime=1 s..1 h,seed=7]".parse::<ShapeSpec>().unwrap();
+        assert_eq!(all[0].spec, alone.workflow(99).unwrap().spec());
+        let jobs: Vec<Job> = all[1].jobs().collect();
+        assert_eq!((jobs[0].id, jobs[19].id, jobs[0].submit), (JobId(21), JobId(40), all[1].submit));
+    }
+
+    #[test]
+    fn a_source_goes_on_from_its_mark() {
+        let whole = submitted(&mut layered("layered[tasks=5]"));
+        let mut first = layered("layered[tasks=5]");
+        first.next_submission().unwrap();
+        first.next_submission().unwrap();
+        let mark = first.mark().unwrap();
+        let mut second = layered("layered[tasks=5]");
+        second.seek(&mark).unwrap();
+        assert_eq!(submitted(&mut second), whole[2..]);
+        assert!(layered("layered[tasks=6]").seek(&mark).is_err());
+        assert!(second.next_job().is_err());
+    }
+
+    #[test]
+    fn a_file_is_submitted_as_it_is_written_each_time() {
+        let one = |tasks: &str| tasks.parse::<ShapeSpec>().unwrap().workflow(1).unwrap().spec();
+        let two =
+            vec![(Time::ZERO, one("pipeline[tasks=2]")), (Time::from_secs(5), one("pipeline[tasks=3]"))];
+        let every = Some(Lengths::Fixed(Span::from_secs(100)));
+        let mut source = WorkflowSource::given("two.gwf", two, 1, "portal").repeated(2, every);
+        let times: Vec<(u64, u64)> = submitted(&mut source)
+            .iter()
+            .map(|workflow| (workflow.submit.micros() / 1_000_000, workflow.first_job.0))
+            .collect();
+        assert_eq!(times, [(0, 1), (5, 3), (100, 6), (105, 8)]);
+    }
+
+    #[test]
+    fn versions_are_made_of_each_workflow() {
+        let rescaled = Rescaled { runtime: Some(2.0), data: None, ccr: Some(0.5) };
+        let shape: ShapeSpec = "layered[tasks=50]".parse().unwrap();
+        let mut source = WorkflowSource::drawn(shape, rescaled, 1, "portal");
+        let workflow = Workflow::from_spec(submitted(&mut source).remove(0).spec).unwrap();
+        assert_eq!(workflow.tasks().next().unwrap().runtime, Span::from_secs(120));
+        let costs = crate::workflow::Costs::at_reference(&workflow, Some(Rescaled::BANDWIDTH));
+        assert!((workflow.ccr(&costs).unwrap() - 0.5).abs() < 1e-6);
+    }
+}
