@@ -35,5 +35,7 @@ pub(crate) use folder::write_whole;
 pub use folder::{OutputDir, OutputOptions};
 pub use job_refs::JobRefs;
 pub use mark::{FileMark, OutputMark, OutputSync};
-pub use reader::{EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow};
+pub use reader::{
+    EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow, TaskRow, WorkflowRow,
+};
 pub use trace::{TraceError, TraceFacts, write_trace};

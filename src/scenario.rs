@@ -49,7 +49,7 @@ pub use schema::schema_json;
 pub use set::Override;
 pub(crate) use set::shell_word;
 pub(crate) use show::shown;
-pub use workload::{EstimateSource, Shaping, Workload};
+pub use workload::{EstimateSource, Shaping, WorkflowOrigin, WorkflowPlan, Workload};
 
 pub(crate) use names::{listed, near};
 

@@ -3,7 +3,7 @@
 use super::{Run, RunError};
 use crate::grid::Policies;
 use crate::output::RunFolder;
-use crate::scenario::{Base, Scenario, ScenarioError, Workload};
+use crate::scenario::{Base, Scenario, ScenarioError};
 
 /// The run that left `folder`, built anew from its `scenario.toml`. It writes no files and keeps no store.
 ///
@@ -16,10 +16,7 @@ pub fn rerun(folder: &RunFolder, policies: &Policies) -> Result<Run, RunError> {
     };
     let resolved = &scenario.resolved;
     let planned = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
-    let logs = planned.filter_map(|planned| match &planned.workload {
-        Workload::File(log) => Some(log),
-        _ => None,
-    });
+    let logs = planned.filter_map(|planned| planned.workload.path());
     if let Some(log) = logs.into_iter().find(|log| !log.exists()) {
         let (folder, log) = (folder.dir().display(), log.display());
         let message = format!("the log of the run in `{folder}` is not there any more: `{log}`");

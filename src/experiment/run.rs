@@ -113,9 +113,7 @@ impl Run {
         let resolved = &self.scenario.resolved;
         let first = self.use_once()?;
         let open = |planned: &PlannedWorkload| {
-            let PlannedWorkload { workload, entity, shaping, .. } = planned;
-            let opened = workload.open_with(entity, shaping, progress, self.logs.as_ref())?;
-            Ok::<_, RunError>(opened.waiting(shaping))
+            Ok::<_, RunError>(planned.open(progress, self.logs.as_ref())?.waiting(&planned.shaping))
         };
         let sites = resolved.site_workloads.iter().zip(&resolved.grid.sites).map(|(planned, site)| {
             let opened = planned.as_ref().map(open);
@@ -315,7 +313,7 @@ impl Run {
             segments: output.segments,
             machines: output.machines,
             events: true,
-            workflows: false,
+            workflows: self.scenario.resolved.has_workflows(),
             scenario: Some(self.scenario.text.clone()),
             batsim: output.batsim.then(|| name.clone()),
         }

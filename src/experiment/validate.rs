@@ -146,6 +146,14 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
             unchecked.insert(Rule::Precedence, why);
         }
     }
+    for row in folder.tasks()?.into_iter().flatten() {
+        row?;
+        tally.workflows += 1;
+    }
+    for row in folder.workflows()?.into_iter().flatten() {
+        row?;
+        tally.workflows += 1;
+    }
     agree_with_summary(folder, &tally, last, &mut verdict);
     if tables.events.is_none() && !batsim && folder.kind() == FolderKind::Run {
         unchecked.insert(Rule::Down, "the folder has no events.csv".to_owned());
@@ -169,6 +177,8 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
 struct Tally {
     events: u64,
     segments: u64,
+    /// Tasks of workflows, and workflows.
+    workflows: u64,
     outcomes: [u64; 6],
 }
 
@@ -189,7 +199,7 @@ fn agree_with_summary(folder: &RunFolder, tally: &Tally, last: Time, verdict: &m
     }
     let written =
         summary["fingerprint"].as_str().and_then(|print| print.split_once(':')?.0.parse::<u64>().ok());
-    let rows = tally.outcomes.iter().sum::<u64>() + tally.segments + tally.events;
+    let rows = tally.outcomes.iter().sum::<u64>() + tally.segments + tally.events + tally.workflows;
     if let Some(written) = written.filter(|written| tally.segments > 0 && *written != rows) {
         fault(format!("the fingerprint counts {written} records, and the tables have {rows} rows"));
     }

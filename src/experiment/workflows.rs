@@ -1,14 +1,16 @@
 //! Opens workflows as a user names them: a file, or a generator.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::RunError;
-use super::workload::{file_name, open_file};
+use super::workload::{Logs, Opened, file_name, open_file};
+use super::{Progress, RunError};
 use crate::formats::{is_wfformat, read_workflows};
+use crate::scenario::{PlannedWorkload, WorkflowOrigin, WorkflowPlan, Workload};
 use crate::units::Time;
-use crate::workflow::Workflow;
 use crate::workflow::shapes::ShapeSpec;
+use crate::workflow::{Workflow, WorkflowSource};
 
 /// The workflows of a file, or of a generator.
 #[derive(Debug)]
@@ -51,6 +53,57 @@ pub fn open_workflows(path: &Path, seed: u64) -> Result<OpenedWorkflows, RunErro
     let read = read_workflows(&name, Box::new(file))
         .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
     Ok(OpenedWorkflows { name, workflows: read.workflows, notes: read.notes })
+}
+
+impl PlannedWorkload {
+    /// Opens the workload, of jobs or of workflows. Under feedback, jobs only name the job that they follow, and do not wait for it.
+    ///
+    /// # Errors
+    /// As [`Workload::open`].
+    pub(super) fn open(&self, progress: &Progress, logs: Option<&Logs>) -> Result<Opened, RunError> {
+        let Workload::Workflows(plan) = &self.workload else {
+            return self.workload.open_with(&self.entity, &self.shaping, progress, logs);
+        };
+        let file = self.workload.file().map_err(RunError::request)?;
+        let (source, name) = submissions(plan, file, &self.entity, self.shaping.seed)?;
+        Ok(Opened { source: Box::new(source), name, procs: 0, header: None, read: Arc::default() })
+    }
+}
+
+/// The source of the workflows that the portal submits, and its name. `file` is theirs, if they come from one.
+fn submissions(
+    plan: &WorkflowPlan,
+    file: Option<PathBuf>,
+    entity: &str,
+    seed: u64,
+) -> Result<(WorkflowSource, String), RunError> {
+    let WorkflowPlan { origin, count, every, rescaled } = plan;
+    let (source, name) = match (origin, file) {
+        (WorkflowOrigin::Shape(shape), _) => {
+            (WorkflowSource::drawn(shape.clone(), *rescaled, seed, entity), shape.to_string())
+        }
+        (WorkflowOrigin::File(path), file) => {
+            let read = open_workflows(file.as_deref().unwrap_or(path), seed)?;
+            if *count > 1 && read.workflows.len() > 1 {
+                let problem = format!(
+                    "`{}` has {} workflows with submissions of their own, and `count` submits it {count} times",
+                    read.name,
+                    read.workflows.len()
+                );
+                return Err(RunError::request(problem).with_hint("leave `count` and `every` out"));
+            }
+            let workflows = read.workflows.into_iter().map(|(at, workflow)| {
+                let version = rescaled.apply(workflow).map_err(|error| {
+                    RunError::request(format!("`{}`: {}", read.name, error.problem)).with_hint(error.hint)
+                })?;
+                Ok((at, version.spec()))
+            });
+            let mut workflows: Vec<_> = workflows.collect::<Result<_, RunError>>()?;
+            workflows.sort_by_key(|(at, _)| *at);
+            (WorkflowSource::given(&read.name, workflows, seed, entity).noting(read.notes), read.name)
+        }
+    };
+    Ok((source.repeated(*count, *every), name))
 }
 
 /// The path as a generator, if it begins like one.

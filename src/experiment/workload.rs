@@ -134,6 +134,10 @@ impl Workload {
                 return Err(read_once("standard input", "`--load` needs"));
             }
             Self::Stdin => log::open_stdin(shaping)?,
+            Self::Workflows(_) => {
+                let problem = format!("`{}` has workflows, where jobs are wanted", self.title());
+                return Err(RunError::request(problem).with_hint("submit them at the portal of a grid"));
+            }
             Self::Lublin(named) => open::<LublinSpec>(named, entity, shaping, progress)?,
             Self::Poisson(named) => open::<PoissonSpec>(named, entity, shaping, progress)?,
             Self::Cwf(named) => open::<CwfSpec>(named, entity, shaping, progress)?,
@@ -173,7 +177,7 @@ impl Workload {
             Self::Lublin(named) => completed::<LublinSpec>(named, "", shaping)?,
             Self::Poisson(named) => completed::<PoissonSpec>(named, "", shaping)?,
             Self::Cwf(named) => completed::<CwfSpec>(named, "", shaping)?,
-            Self::File(_) | Self::Stdin => {
+            Self::File(_) | Self::Stdin | Self::Workflows(_) => {
                 let once = self.is_once();
                 // Shaping that needs the whole log is left to the run.
                 let light = Shaping {

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use error::ReadError;
-pub use rows::{EventRow, JobRow, MachineRow, SegmentRow};
+pub use rows::{EventRow, JobRow, MachineRow, SegmentRow, TaskRow, WorkflowRow};
 pub use table::Rows;
 
 use rows::{BatsimJob, OurJob};
@@ -195,6 +195,22 @@ impl RunFolder {
     /// [`ReadError`] if the table lacks a column.
     pub fn events(&self) -> Result<Option<Rows<EventRow>>, ReadError> {
         self.table::<EventRow>("events.csv")
+    }
+
+    /// Tasks of workflows; `None` if the run had no workflows.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table lacks a column.
+    pub fn tasks(&self) -> Result<Option<Rows<TaskRow>>, ReadError> {
+        self.table::<TaskRow>("tasks.csv")
+    }
+
+    /// Workflows; `None` if the run had none.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table lacks a column.
+    pub fn workflows(&self) -> Result<Option<Rows<WorkflowRow>>, ReadError> {
+        self.table::<WorkflowRow>("workflows.csv")
     }
 
     /// A table that only gridemu writes, if a whole folder was given.

@@ -10,6 +10,7 @@ use super::tree::Path;
 use crate::scenario::archive;
 use crate::scenario::kind::named::Params;
 use crate::scenario::kind::words::Or;
+use crate::workflow::shapes::ShapeSpec;
 use crate::workload::Spec;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
@@ -50,9 +51,13 @@ fn fill_site(site: &mut SiteKeys, path: &Path, document: &Document) {
 
 fn fill_workload(keys: &mut WorkloadKeys, path: &Path, document: &Document, largest: u32) {
     // A log of the archive keeps its name; any other path becomes absolute, so that it does not matter where the scenario is read.
-    if let Some(log) = keys.log.as_mut().filter(|log| !archive::names(log) && *log != STDIN) {
-        let path = document.folder_of(&path.key("log")).join(&log);
-        *log = std::path::absolute(&path).unwrap_or(path).display().to_string();
+    let plain = |file: &&mut String| !archive::names(file) && *file != STDIN;
+    let workflow = keys.workflow.as_mut().filter(|written| generator_in(written).is_none());
+    for (key, file) in [("log", keys.log.as_mut()), ("workflow", workflow)] {
+        if let Some(file) = file.filter(plain) {
+            let path = document.folder_of(&path.key(key)).join(&file);
+            *file = std::path::absolute(&path).unwrap_or(path).display().to_string();
+        }
     }
     if let Some(params) = &mut keys.lublin {
         generator::<LublinSpec>(params, largest, &["jobs", "types", "start-hour"]);
@@ -70,6 +75,12 @@ fn fill_workload(keys: &mut WorkloadKeys, path: &Path, document: &Document, larg
             &["jobs", "unit", "split", "ps", "pd", "pe", "pr", "start-hour"],
         );
     }
+}
+
+/// The generator of workflows that this names; `None` for a file.
+pub(super) fn generator_in(written: &str) -> Option<&str> {
+    let name = written.split('[').next().unwrap_or_default();
+    ShapeSpec::names(name).then_some(written)
 }
 
 /// Adds the defaults of a generator that are to be shown, for a machine with this number of processors.

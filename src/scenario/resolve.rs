@@ -4,6 +4,7 @@ mod checkpoint;
 mod events;
 mod network;
 mod site;
+mod workflows;
 mod workload;
 
 use super::document::Document;

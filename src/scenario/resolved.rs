@@ -43,6 +43,11 @@ impl ResolvedScenario {
         self.grid.broker.is_none() && matches!(self.site_workloads[..], [Some(_)])
     }
 
+    /// True if the portal submits workflows.
+    pub fn has_workflows(&self) -> bool {
+        self.portal.iter().any(|planned| matches!(planned.workload, Workload::Workflows(_)))
+    }
+
     /// True if the loop of a single site gives the same result as the other engines: no events but those of its jobs.
     pub(crate) fn runs_alone(&self) -> bool {
         let [site] = &self.grid.sites[..] else { return false };
@@ -95,6 +100,9 @@ pub struct PlannedWorkload {
 impl PlannedWorkload {
     /// True if its jobs or their estimates are drawn from the seed of the run.
     fn draws(&self) -> bool {
+        if let Workload::Workflows(plan) = &self.workload {
+            return plan.draws();
+        }
         let model = self.workload.generator();
         model.is_some_and(|model| !model.params.contains_key("seed"))
             || matches!(self.shaping.estimates, EstimateSource::Tsafrir(_))

@@ -1,19 +1,21 @@
 //! A requested workload, its estimates, and its shaping.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::formats::swf::Clean;
 use crate::model::{Named, NamedError};
 use crate::scenario::archive;
+use crate::workflow::Rescaled;
+use crate::workflow::shapes::ShapeSpec;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
-use crate::workload::poisson::PoissonSpec;
+use crate::workload::poisson::{Lengths, PoissonSpec};
 use crate::workload::tsafrir::TsafrirSpec;
 use crate::workload::{Estimates, Spec};
 
 /// A workload as a user names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Workload {
     /// A file: SWF or the cloud workload format, plain or gzipped, or Batsim's JSON.
@@ -26,6 +28,41 @@ pub enum Workload {
     Poisson(Named),
     /// The generator of the cloud workload format, with parameters.
     Cwf(Named),
+    /// Workflows, which only the portal submits.
+    Workflows(Box<WorkflowPlan>),
+}
+
+/// The workflows that the portal submits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkflowPlan {
+    /// Where they come from.
+    pub origin: WorkflowOrigin,
+    /// How often they are submitted.
+    pub count: u64,
+    /// The time from one submission to the next; without it all are submitted at once.
+    pub every: Option<Lengths>,
+    /// What is done to each.
+    pub rescaled: Rescaled,
+}
+
+/// Where workflows come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WorkflowOrigin {
+    /// A generator.
+    Shape(ShapeSpec),
+    /// A file.
+    File(PathBuf),
+}
+
+impl WorkflowPlan {
+    /// True if anything is drawn from the seed of the run.
+    pub(crate) fn draws(&self) -> bool {
+        let shape = match &self.origin {
+            WorkflowOrigin::Shape(shape) => shape.seed.is_none() || self.count > 1,
+            WorkflowOrigin::File(_) => false,
+        };
+        shape || self.every.is_some_and(|every| !matches!(every, Lengths::Fixed(_)))
+    }
 }
 
 /// The source of run-time estimates.
@@ -79,13 +116,30 @@ impl Default for Shaping {
 }
 
 impl Workload {
+    /// The file as it was named, if the workload is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Workflows(plan) => match &plan.origin {
+                WorkflowOrigin::File(path) => Some(path),
+                WorkflowOrigin::Shape(_) => None,
+            },
+            Self::Stdin | Self::Lublin(_) | Self::Poisson(_) | Self::Cwf(_) => None,
+        }
+    }
+
     /// The name of the workload in a line, for a file without its folders.
     pub(crate) fn title(&self) -> String {
+        let of_file = |path: &Path| {
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+            name.strip_prefix(archive::PREFIX).unwrap_or(&name).to_owned()
+        };
         match self {
-            Self::File(path) => {
-                let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-                name.strip_prefix(archive::PREFIX).unwrap_or(&name).to_owned()
-            }
+            Self::File(path) => of_file(path),
+            Self::Workflows(plan) => match &plan.origin {
+                WorkflowOrigin::Shape(shape) => shape.to_string(),
+                WorkflowOrigin::File(path) => of_file(path),
+            },
             Self::Stdin => "standard input".to_owned(),
             Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => named.to_string(),
         }
@@ -94,7 +148,7 @@ impl Workload {
     /// The generator, if it is one.
     pub(crate) const fn generator(&self) -> Option<&Named> {
         match self {
-            Self::File(_) | Self::Stdin => None,
+            Self::File(_) | Self::Stdin | Self::Workflows(_) => None,
             Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => Some(named),
         }
     }
@@ -102,7 +156,7 @@ impl Workload {
     /// The generator, if it is one, to be given parameters.
     pub(crate) const fn generator_mut(&mut self) -> Option<&mut Named> {
         match self {
-            Self::File(_) | Self::Stdin => None,
+            Self::File(_) | Self::Stdin | Self::Workflows(_) => None,
             Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => Some(named),
         }
     }
@@ -112,20 +166,17 @@ impl Workload {
     /// # Errors
     /// If the log of an archive is not found.
     pub(crate) fn file(&self) -> Result<Option<PathBuf>, String> {
-        let Self::File(path) = self else { return Ok(None) };
+        let Some(path) = self.path() else { return Ok(None) };
         match path.to_str().filter(|name| archive::names(name)) {
             Some(name) => archive::find(name).map(Some),
-            None => Ok(Some(path.clone())),
+            None => Ok(Some(path.to_owned())),
         }
     }
 
     /// True if the workload can be read only once: standard input or a named pipe.
     pub fn is_once(&self) -> bool {
-        match self {
-            Self::Stdin => true,
-            Self::File(path) => path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()),
-            Self::Lublin(_) | Self::Poisson(_) | Self::Cwf(_) => false,
-        }
+        let is_pipe = |path: &Path| path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
+        *self == Self::Stdin || self.path().is_some_and(is_pipe)
     }
 }
 

@@ -59,6 +59,7 @@ pub struct WorkflowSource {
     supply: Supply,
     count: u64,
     every: Option<Lengths>,
+    notes: Vec<String>,
     state: State,
 }
 
@@ -88,13 +89,19 @@ impl WorkflowSource {
         let stream = |purpose| Stream::new(seed, entity, purpose);
         let (gaps, seeds) = (stream("workflow gaps"), stream("workflow seeds"));
         let state = State { made: 0, base: Time::ZERO, next_job: 1, gaps, seeds };
-        Self { supply, count: 1, every: None, state }
+        Self { supply, count: 1, every: None, notes: Vec::new(), state }
     }
 
     /// Submits them so many times, with these gaps; without gaps all at once.
     #[must_use]
     pub fn repeated(self, count: u64, every: Option<Lengths>) -> Self {
         Self { count, every, ..self }
+    }
+
+    /// With notes about what was not taken as it is written.
+    #[must_use]
+    pub fn noting(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
     }
 
     /// How many workflows are submitted together each time.
@@ -173,6 +180,10 @@ impl Source for WorkflowSource {
             self.state.base += every.draw(&mut self.state.gaps);
         }
         Ok(Some(Submission::Workflow(WorkflowSubmission::new(submit, first, spec))))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn mark(&self) -> Option<Mark> {

@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 use super::{Mark, Source, SourceError};
-use crate::model::{Job, JobId};
+use crate::model::{Job, JobId, Submission};
 use crate::units::Time;
 
 /// A change of the jobs of a source, one at a time.
@@ -79,6 +79,18 @@ impl<S: Shape> Source for Shaped<S> {
         let Some(mut job) = self.inner.next_job()? else { return Ok(None) };
         self.shape.apply(&mut job)?;
         Ok(Some(job))
+    }
+
+    /// Only jobs are changed.
+    fn next_submission(&mut self) -> Result<Option<Submission>, SourceError> {
+        if self.shape.is_over() {
+            return Ok(None);
+        }
+        let mut submission = self.inner.next_submission()?;
+        if let Some(Submission::Job(job)) = &mut submission {
+            self.shape.apply(job)?;
+        }
+        Ok(submission)
     }
 
     fn ended(&mut self, job: JobId, at: Time) {

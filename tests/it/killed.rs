@@ -51,6 +51,7 @@ fn cases() -> Vec<Case> {
         ),
         Case::run("everything", "tests/it/scenarios/killed/everything.toml", &["--threads", "2"]),
         Case::run("churn", "configs/churn.toml", &["--set", "checkpoint.every_events=500"]),
+        Case::run("workflows", "configs/workflows.toml", &["--set", "checkpoint.every_events=300"]),
         Case::run("paced", "tests/it/scenarios/killed/everything.toml", &["--pace", "1000000"]),
         Case::replay("replay", &["--policy", "easy"]),
         Case::replay(
@@ -69,6 +70,8 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
         "segments.csv",
         "events.csv",
         "machines.csv",
+        "tasks.csv",
+        "workflows.csv",
         "batsim/out_jobs.csv",
         "scenario.toml",
         "summary.json",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::experiment::{Progress, Run, RunError};
-use crate::model::{JobId, JobRef, SiteId, WorkloadId};
+use crate::model::{JobId, JobRef, SiteId, Submission, WorkloadId};
 use crate::scenario::PlannedWorkload;
 use crate::units::Time;
 use crate::verify::JobRequest;
@@ -51,9 +51,7 @@ impl Workloads {
             return Err("the workload came from standard input or a pipe and cannot be read again".to_owned());
         }
         let open = |planned: &PlannedWorkload| {
-            let PlannedWorkload { workload, entity, shaping, .. } = planned;
-            let opened = workload.open_with(entity, shaping, &progress, None);
-            opened.map(|mut opened| opened.take_source()).map_err(failed)
+            planned.open(&progress, None).map(|mut opened| opened.take_source()).map_err(failed)
         };
         for (site, planned) in (0..).map(SiteId).zip(&resolved.site_workloads) {
             if let Some(planned) = planned {
@@ -118,13 +116,17 @@ impl Workloads {
 }
 
 impl Stream {
-    /// Reads a job. Returns false if there is none.
+    /// Reads a job, or the tasks of a workflow. Returns false if there is none.
     fn next(&mut self) -> Result<bool, String> {
-        let job = self
-            .source
-            .next_job()
-            .map_err(|error| format!("the workload cannot be read once more: {error}"))?;
-        let Some(job) = job else { return Ok(false) };
+        let next = self.source.next_submission();
+        let job = match next.map_err(|error| format!("the workload cannot be read once more: {error}"))? {
+            None => return Ok(false),
+            Some(Submission::Job(job)) => job,
+            Some(Submission::Workflow(workflow)) => {
+                self.read.extend(workflow.jobs().map(|job| (job.id.0, JobRequest::of(&job, false))));
+                return Ok(true);
+            }
+        };
         let follows = self.feedback && job.after.is_some_and(|after| self.numbers.contains(&after.job.0));
         if self.feedback {
             self.numbers.insert(job.id.0);

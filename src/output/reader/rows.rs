@@ -153,3 +153,59 @@ pub struct EventRow {
     /// The elastic command that the event concerns.
     pub command: Option<Elastic>,
 }
+
+/// A row of `tasks.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskRow {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// The number of its workflow.
+    pub workflow: u32,
+    /// Its name.
+    pub task: Arc<str>,
+    /// Its type.
+    pub kind: Arc<str>,
+    /// The number of its job.
+    pub job: u64,
+    /// The site to which it was assigned last; `grid` for none.
+    pub site: Arc<str>,
+    /// The partition.
+    pub partition: Option<Arc<str>>,
+    /// When all that it waits for had completed.
+    pub ready: Option<Time>,
+    /// Its first start.
+    pub started: Option<Time>,
+    /// Its end.
+    pub ended: Time,
+    /// When the broker knew of its end.
+    pub known: Time,
+    /// Its outcome; without the reason of a rejection.
+    pub outcome: Outcome,
+    /// The number of attempts that were started.
+    pub attempts: u32,
+}
+
+/// A row of `workflows.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkflowRow {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// Its number.
+    pub workflow: u32,
+    /// Its name.
+    pub name: Arc<str>,
+    /// When it was submitted.
+    pub submitted: Time,
+    /// When the broker knew that its last task had ended.
+    pub ended: Time,
+    /// From the one to the other.
+    pub makespan: Span,
+    /// The longest way through it at reference speed.
+    pub critical_path: Span,
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// The number of its tasks.
+    pub tasks: u32,
+    /// The number of those that completed.
+    pub completed: u32,
+}

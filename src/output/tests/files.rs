@@ -101,8 +101,8 @@ fn the_files_of_a_grid_by_hand() {
     assert!(batsim.contains(",108-111,"), "of the last attempt, at the other site: {batsim}");
 }
 
-#[test]
-fn the_files_of_a_workflow_by_hand() {
+/// A workflow of which a task is killed, and the other cancelled; written by hand.
+pub(super) fn workflow() -> Vec<Record> {
     let first = TaskRecord {
         workflow: WorkflowId(3),
         name: "mProject, 1".to_owned(),
@@ -139,8 +139,12 @@ fn the_files_of_a_workflow_by_hand() {
         completed: 0,
         critical_path: Span::from_micros(3_250_000),
     };
-    let records = [Record::Task(first), Record::Task(second), Record::Workflow(whole)];
-    let folder = write(&records, &everything());
+    vec![Record::Task(first), Record::Task(second), Record::Workflow(whole)]
+}
+
+#[test]
+fn the_files_of_a_workflow_by_hand() {
+    let folder = write(&workflow(), &everything());
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_snapshot!(read("tasks.csv"), @r#"
     workflow,task,type,job,site,partition,ready,started,ended,known,outcome,attempts

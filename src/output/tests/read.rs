@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::files::{events, everything, records, write};
+use super::files::{events, everything, records, workflow, write};
 use crate::metrics::tests::samples::any_records;
 use crate::model::{Outcome, Record};
 use crate::output::{FolderKind, ReadError, RunFolder};
@@ -18,6 +18,8 @@ fn comes_back(records: &[Record]) {
     let mut segments = read.segments().unwrap().unwrap();
     let mut machines = read.machines().unwrap().unwrap();
     let mut events = read.events().unwrap().unwrap();
+    let mut tasks = read.tasks().unwrap().unwrap();
+    let mut workflows = read.workflows().unwrap().unwrap();
     for record in records {
         match record {
             Record::Job(job) => {
@@ -58,7 +60,22 @@ fn comes_back(records: &[Record]) {
                 assert_eq!((row.procs, &row.machines), (event.procs, &event.machines));
                 assert_eq!(row.job, event.job.map(|job| job.0));
             }
-            Record::Task(_) | Record::Workflow(_) => unreachable!("none is written here"),
+            Record::Task(task) => {
+                let row = tasks.next().unwrap().unwrap();
+                assert_eq!((row.workflow, row.job), (task.workflow.0, task.job.0));
+                assert_eq!((&*row.task, &*row.kind), (&*task.name, &*task.kind));
+                assert_eq!((row.ready, row.started), (task.ready, task.start));
+                assert_eq!((row.ended, row.known), (task.end, task.known));
+                assert_eq!((row.outcome.index(), row.attempts), (task.outcome.index(), task.attempts));
+            }
+            Record::Workflow(workflow) => {
+                let row = workflows.next().unwrap().unwrap();
+                assert_eq!((row.workflow, &*row.name), (workflow.workflow.0, &*workflow.name));
+                assert_eq!((row.submitted, row.ended), (workflow.submit, workflow.end));
+                assert_eq!((row.makespan, row.critical_path), (workflow.makespan(), workflow.critical_path));
+                assert_eq!((row.tasks, row.completed), (workflow.tasks, workflow.completed));
+                assert_eq!(row.outcome, workflow.outcome);
+            }
         }
     }
     assert!(jobs.next().is_none() && segments.next().is_none());
@@ -69,6 +86,7 @@ fn comes_back(records: &[Record]) {
 fn files_by_hand_come_back() {
     comes_back(&records());
     comes_back(&events());
+    comes_back(&workflow());
 }
 
 proptest! {

@@ -14,7 +14,7 @@ use crate::units::Bytes;
 use crate::workload::Estimates;
 
 keys! {
-    /// A workload: one of `log`, `lublin`, `poisson` and `cwf`, and what is done to it.
+    /// A workload: one of `log`, `lublin`, `poisson`, `cwf` and `workflow`, and what is done to it.
     WorkloadKeys, "a table of a workload" {
         /// A log: SWF or [CWF](workloads.md#the-cloud-workload-format), plain or gzipped, or a Batsim workload (`.json`); a
         /// path relative to the file that names it. `archive:NAME` is a public log by its published name, searched in the
@@ -50,6 +50,20 @@ keys! {
         input: Option<Bytes> => "0 B";
         /// Data of each job that returns after its completion; portal only.
         output: Option<Bytes> => "0 B";
+        /// [Workflows](workflows.md#running-workflows), portal only: a [generator](workflows.md#generators) such as `"montage[tasks=1000]"`, or a file
+        /// (WfFormat, DAX, GWF); a path relative to the file that names it, or `archive:NAME`. The keys below belong to it, those above do not.
+        workflow: Option<String>;
+        /// Number of times that it is submitted; a generator gives another workflow each time.
+        count: Option<u64> => "1";
+        /// Time from one submission to the next; the first is at 0: `"10 min"`, `"1 min..1 h"` (uniform), or a distribution such as
+        /// `"exponential[mean=1 h]"`.
+        every: Option<String> => "all at once";
+        /// Factor of the run times of its tasks.
+        scale_runtime: Option<f64> => "1";
+        /// Factor of the sizes of its files.
+        scale_data: Option<f64> => "1";
+        /// [Communication-to-computation ratio](workflows.md#facts) at 1 Gbit/s that each workflow gets, by scaling all its files; after the factors.
+        ccr: Option<f64> => "as it is";
     }
 }
 
@@ -72,7 +86,7 @@ impl Kind for OwnWorkload {
                 Ok(Workload::Lublin(named) | Workload::Poisson(named) | Workload::Cwf(named)) => {
                     WorkloadKeys::read(&Node::of_named(node.at, named), reading)
                 }
-                Ok(Workload::File(_) | Workload::Stdin) => {
+                Ok(Workload::File(_) | Workload::Stdin | Workload::Workflows(_)) => {
                     let log = Node { at: node.at, value: tree::Value::Text(text.to_owned()) };
                     WorkloadKeys::read(&Node::of_key(node.at, "log", log), reading)
                 }

@@ -1,6 +1,6 @@
 //! Resolves workloads: logs, generators and offered load.
 
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
 
 use super::Checker;
 use crate::model::{Named, NamedError, PartitionSpec, SiteSpec};
@@ -54,6 +54,10 @@ impl Checker<'_> {
         seed: u64,
     ) -> Option<PlannedWorkload> {
         let keys = keys.as_ref()?;
+        if keys.workflow.is_some() {
+            let message = "only the portal submits workflows; write it in a `[[workload]]`";
+            return self.refuse(&path.key("workflow"), message);
+        }
         for (key, given) in [("input", keys.input.is_some()), ("output", keys.output.is_some())] {
             if given {
                 let message = "only jobs from the portal have data; the data of local users is at their site";
@@ -81,7 +85,11 @@ impl Checker<'_> {
         let mut planned = Vec::new();
         for (at, keys) in written.iter().enumerate() {
             let entity = if at == 0 { "portal".to_owned() } else { format!("portal/{}", at + 1) };
-            planned.extend(self.workload(&top.item(at), keys, &entity, "the grid", room, seed));
+            let path = top.item(at);
+            planned.extend(match &keys.workflow {
+                Some(written) => self.workflows(&path, keys, written, entity, seed),
+                None => self.workload(&path, keys, &entity, "the grid", room, seed),
+            });
         }
         planned
     }
@@ -95,6 +103,16 @@ impl Checker<'_> {
         room: Room,
         seed: u64,
     ) -> Option<PlannedWorkload> {
+        let of_workflows = [
+            ("count", keys.count.is_some()),
+            ("every", keys.every.is_some()),
+            ("scale_runtime", keys.scale_runtime.is_some()),
+            ("scale_data", keys.scale_data.is_some()),
+            ("ccr", keys.ccr.is_some()),
+        ];
+        for (only, _) in of_workflows.iter().filter(|(_, given)| *given) {
+            self.wrong(&path.key(only), format!("`{only}` is for workflows, and there is no `workflow`"));
+        }
         let generators = [
             ("lublin", &keys.lublin, Workload::Lublin as fn(Named) -> Workload),
             ("poisson", &keys.poisson, Workload::Poisson),
@@ -105,8 +123,10 @@ impl Checker<'_> {
             (Some(log), None, _) => ("log", self.log(&path.key("log"), log)?),
             (None, Some((key, params, of)), None) => (key, of(named(key, params))),
             (None, None, _) => {
-                return self
-                    .refuse(path, "the workload is empty; give one of `log`, `lublin`, `poisson` and `cwf`");
+                return self.refuse(
+                    path,
+                    "the workload is empty; give one of `log`, `lublin`, `poisson`, `cwf` and `workflow`",
+                );
             }
             _ => {
                 let message = "`log`, `lublin`, `poisson` and `cwf` exclude each other; keep one of them";
@@ -151,10 +171,12 @@ impl Checker<'_> {
     }
 
     fn log(&mut self, path: &Path, log: &str) -> Option<Workload> {
+        if log == STDIN { Some(Workload::Stdin) } else { self.file(path, log, "log").map(Workload::File) }
+    }
+
+    /// A file that is there, or a name of the archive.
+    pub(super) fn file(&mut self, path: &Path, log: &str, what: &str) -> Option<PathBuf> {
         let (file, kept) = (FilePath::new(log), self.document.kept);
-        if log == STDIN {
-            return Some(Workload::Stdin);
-        }
         if archive::names(log)
             && !kept
             && let Err(message) = archive::find(log)
@@ -163,9 +185,10 @@ impl Checker<'_> {
         }
         // A named pipe is not a regular file.
         if kept || archive::names(log) || (file.exists() && !file.is_dir()) {
-            return Some(Workload::File(file.to_owned()));
+            return Some(file.to_owned());
         }
-        let message = if file.is_dir() { "is a folder, not a log" } else { "is not there" };
+        let message =
+            if file.is_dir() { format!("is a folder, not a {what}") } else { "is not there".to_owned() };
         self.refuse(path, format!("`{log}` {message}; paths are relative to the file that contains them"))
     }
 
@@ -231,7 +254,7 @@ impl Checker<'_> {
             Workload::Cwf(named) => {
                 CwfSpec::from_named(named.clone()).map(|spec| (spec.units() * spec.unit, "procs"))
             }
-            Workload::File(_) | Workload::Stdin => return Some(()),
+            Workload::File(_) | Workload::Stdin | Workload::Workflows(_) => return Some(()),
         };
         let (largest, key) = match read {
             Ok(read) => read,

@@ -1,4 +1,4 @@
-//! `gridemu inspect` of workflows.
+//! `gridemu inspect` of workflows, and runs of them.
 
 use super::{argument, file, gridemu, gzipped};
 
@@ -153,4 +153,113 @@ fn what_is_wrong_is_told_with_its_place() {
     }
     gridemu(&["inspect", "montage", "--procs", "4"]).ends(2, &["change jobs, not workflows", "hint: "]);
     gridemu(&["inspect", "montage", "--bandwidth", "0"]).ends(2, &["--bandwidth"]);
+}
+
+/// The cells of a table by column, a row each.
+fn table(path: &std::path::Path) -> Vec<std::collections::BTreeMap<String, String>> {
+    let mut rows = csv::Reader::from_path(path).unwrap();
+    let header = rows.headers().unwrap().clone();
+    let row =
+        |row: csv::StringRecord| header.iter().zip(&row).map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
+    rows.records().map(|record| row(record.unwrap())).collect()
+}
+
+/// Two workflows of two tasks at 0 and at 100 s, at twice their run times: `split` runs 3 s and `work` 4 s after it, at a site of speed 1.
+#[test]
+fn workflows_of_a_file_run_through_a_grid() {
+    let folder = tempfile::tempdir().unwrap();
+    file(folder.path(), "two.json", WFFORMAT);
+    let scenario = "[[site]]\nname = 'here'\nmachines = [{ class = 'node' }]\n[broker]\npolicy = 'mct'\nmonitoring_interval = '0 s'\n\
+                    [network]\nlatency = '0 s'\n[[workload]]\nworkflow = 'two.json'\ncount = 2\nevery = '100 s'\nscale_runtime = 2.0\n";
+    let scenario = file(folder.path(), "run.toml", scenario);
+    let out = folder.path().join("out");
+    gridemu(&["run", &scenario, "--out", &argument(&out)]).well();
+    let tasks = table(&out.join("tasks.csv"));
+    let cells = |row: &std::collections::BTreeMap<String, String>, keys: &[&str]| {
+        keys.iter().map(|key| row[*key].clone()).collect::<Vec<_>>().join(" ")
+    };
+    let keys =
+        ["workflow", "task", "type", "job", "site", "ready", "started", "ended", "outcome", "attempts"];
+    let rows: Vec<String> = tasks.iter().map(|row| cells(row, &keys)).collect();
+    assert_eq!(
+        rows,
+        [
+            "0 split_1 split 1 here 0 0 3 completed 1",
+            "0 work_2 work 2 here 3 3 7 completed 1",
+            "1 split_1 split 3 here 100 100 103 completed 1",
+            "1 work_2 work 4 here 103 103 107 completed 1",
+        ]
+    );
+    let keys = [
+        "workflow",
+        "name",
+        "submitted",
+        "ended",
+        "makespan",
+        "critical_path",
+        "outcome",
+        "tasks",
+        "completed",
+    ];
+    let rows: Vec<String> = table(&out.join("workflows.csv")).iter().map(|row| cells(row, &keys)).collect();
+    assert_eq!(rows, ["0 two 0 7 7 7 completed 2 2", "1 two 100 107 7 7 completed 2 2"]);
+    assert_eq!(table(&out.join("jobs.csv")).len(), 4);
+    gridemu(&["validate", &argument(&out)]).well();
+}
+
+/// The same records from each engine, and no violation in them. The second workload's jobs have numbers of their own.
+#[test]
+fn the_example_is_the_same_on_each_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, more: &[&str]| {
+        let out = folder.path().join(name);
+        let path = argument(&out);
+        let args: Vec<&str> = ["run", "configs/workflows.toml", "--out", &path]
+            .into_iter()
+            .chain(more.iter().copied())
+            .collect();
+        gridemu(&args).well();
+        out
+    };
+    let (direct, actors) = (run("direct", &["--engine", "direct"]), run("actors", &["--threads", "2"]));
+    for name in ["jobs.csv", "tasks.csv", "workflows.csv", "segments.csv"] {
+        let read = |folder: &std::path::Path| std::fs::read_to_string(folder.join(name)).unwrap();
+        assert_eq!(read(&direct), read(&actors), "{name}");
+    }
+    let workflows = table(&direct.join("workflows.csv"));
+    assert_eq!(workflows.len(), 8);
+    let makespan =
+        |row: &std::collections::BTreeMap<String, String>, key: &str| row[key].parse::<f64>().unwrap();
+    // The fastest site has speed 2.
+    assert!(workflows.iter().all(|row| makespan(row, "makespan") * 2.0 >= makespan(row, "critical_path")));
+    let tasks = table(&direct.join("tasks.csv"));
+    assert!(tasks.iter().any(|row| row["job"].len() == 10) && tasks.iter().any(|row| row["job"] == "1"));
+    gridemu(&["validate", &argument(&direct)]).well();
+    // A run without workflows has none of these files.
+    let other = folder.path().join("direct");
+    gridemu(&["run", "configs/two-sites.toml", "--out", &argument(&other)]).well();
+    assert!(!other.join("tasks.csv").exists() && !other.join("workflows.csv").exists());
+}
+
+/// What several workflows of a file say of their submissions is not repeated.
+#[test]
+fn a_file_with_submissions_of_its_own_is_submitted_once() {
+    let folder = tempfile::tempdir().unwrap();
+    file(folder.path(), "three.gwf", GWF);
+    let scenario = |count: &str| {
+        format!(
+            "[[site]]\nname = 'here'\nmachines = [{{ class = 'node' }}]\n[broker]\n[[workload]]\nworkflow = 'three.gwf'\n{count}"
+        )
+    };
+    let once = file(folder.path(), "once.toml", scenario(""));
+    let out = folder.path().join("out");
+    gridemu(&["run", &once, "--out", &argument(&out)]).well();
+    let submitted: Vec<String> = table(&out.join("workflows.csv"))
+        .into_iter()
+        .map(|mut row| row.remove("submitted").unwrap())
+        .collect();
+    assert_eq!(submitted, ["0", "60"]);
+    let twice = file(folder.path(), "twice.toml", scenario("count = 2\n"));
+    gridemu(&["run", &twice])
+        .ends(2, &["`three.gwf` has 2 workflows with submissions of their own", "leave `count`"]);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EventRow, JobRow, MachineRow, SegmentRow};
+use super::{EventRow, JobRow, MachineRow, SegmentRow, TaskRow, WorkflowRow};
 use crate::model::{Origin, Outcome, ProcSet, RejectReason};
 use crate::output::reader::cells::{SECONDS, number};
 use crate::output::reader::table::{Cells, Row, Wrong};
@@ -78,6 +78,22 @@ row! {
         time, event, cause, site, partition, machines, procs, job, origin, attempt, wasted_proc_s, since_failure_s
     }
     optional { command }
+    beside {}
+}
+
+row! {
+    TaskRow as TaskRow
+    {
+        workflow, task, kind in "type", job, site, partition, ready, started, ended, known, outcome, attempts
+    }
+    optional {}
+    beside {}
+}
+
+row! {
+    WorkflowRow as WorkflowRow
+    { workflow, name, submitted, ended, makespan, critical_path, outcome, tasks, completed }
+    optional {}
     beside {}
 }
 

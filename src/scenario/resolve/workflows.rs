@@ -1,0 +1,95 @@
+//! Resolves the workflows of the portal.
+
+use super::Checker;
+use crate::scenario::defaults::generator_in;
+use crate::scenario::keys::WorkloadKeys;
+use crate::scenario::resolved::PlannedWorkload;
+use crate::scenario::tree::Path;
+use crate::scenario::workload::{EstimateSource, Shaping, WorkflowOrigin, WorkflowPlan, Workload};
+use crate::units::Bytes;
+use crate::workflow::Rescaled;
+use crate::workflow::shapes::ShapeSpec;
+use crate::workload::Estimates;
+use crate::workload::poisson::Lengths;
+
+impl Checker<'_> {
+    /// Workflows that the portal submits.
+    pub(super) fn workflows(
+        &mut self,
+        path: &Path,
+        keys: &WorkloadKeys,
+        written: &str,
+        entity: String,
+        seed: u64,
+    ) -> Option<PlannedWorkload> {
+        let others = [
+            ("log", keys.log.is_some()),
+            ("lublin", keys.lublin.is_some()),
+            ("poisson", keys.poisson.is_some()),
+            ("cwf", keys.cwf.is_some()),
+        ];
+        if let Some((other, _)) = others.iter().find(|(_, given)| *given) {
+            let message = format!("`{other}` and `workflow` exclude each other; keep one of them");
+            return self.refuse(path, message);
+        }
+        for (only, given) in [
+            ("load", keys.load.is_some()),
+            ("estimates", keys.estimates != EstimateSource::Plain(Estimates::Log)),
+            ("first", keys.first.is_some()),
+            ("clean", keys.clean.is_some()),
+            ("cap", keys.cap.is_some()),
+            ("feedback", keys.feedback.is_some()),
+            ("malleable", keys.malleable.is_some()),
+            ("input", keys.input.is_some()),
+            ("output", keys.output.is_some()),
+        ] {
+            if given {
+                self.wrong(&path.key(only), format!("`{only}` works on jobs, not on `workflow`"));
+            }
+        }
+        let origin = self.workflow_origin(&path.key("workflow"), written)?;
+        let count = keys.count.unwrap_or(1);
+        if count == 0 {
+            self.wrong(&path.key("count"), "`count` must be 1 or more");
+        }
+        let every = match keys.every.as_deref().map(|every| (every, every.parse::<Lengths>())) {
+            None => None,
+            Some((_, Ok(every))) if count > 1 => Some(every),
+            Some((_, Ok(_))) => {
+                let message =
+                    "`every` is the time between submissions, and there is only one; give a `count` too";
+                return self.refuse(&path.key("every"), message);
+            }
+            Some((every, Err(()))) => {
+                let message = format!(
+                    "`{every}` is not a time such as `10 min`, a range such as `1 min..1 h`, or a distribution such as \
+                     `exponential[mean=1 h]`"
+                );
+                return self.refuse(&path.key("every"), message);
+            }
+        };
+        let factors =
+            [("scale_runtime", keys.scale_runtime), ("scale_data", keys.scale_data), ("ccr", keys.ccr)];
+        for (key, factor) in factors {
+            if let Some(factor) = factor.filter(|factor| !(factor.is_finite() && *factor >= 0.0)) {
+                self.wrong(&path.key(key), format!("{factor} is not a number of 0 or more"));
+            }
+        }
+        let rescaled = Rescaled { runtime: keys.scale_runtime, data: keys.scale_data, ccr: keys.ccr };
+        Some(PlannedWorkload {
+            entity,
+            workload: Workload::Workflows(Box::new(WorkflowPlan { origin, count, every, rescaled })),
+            shaping: Shaping { seed, ..Shaping::default() },
+            input: Bytes::ZERO,
+            output: Bytes::ZERO,
+        })
+    }
+
+    fn workflow_origin(&mut self, path: &Path, written: &str) -> Option<WorkflowOrigin> {
+        match generator_in(written).map(str::parse::<ShapeSpec>) {
+            Some(Ok(shape)) => Some(WorkflowOrigin::Shape(shape)),
+            Some(Err(error)) => self.refuse(path, error.to_string()),
+            None => self.file(path, written, "workflow").map(WorkflowOrigin::File),
+        }
+    }
+}
