@@ -52,6 +52,14 @@ impl Workflows {
         Ok(())
     }
 
+    /// The task of the job of that number, if its workflow has not ended.
+    fn task_of(&self, job: JobId) -> Option<TaskId> {
+        self.0.values().find_map(|enacted| {
+            let at = job.0.checked_sub(enacted.submitted.first_job.0)?;
+            (at < enacted.ready.len() as u64).then_some(TaskId(enacted.submitted.first_task.0 + at))
+        })
+    }
+
     /// The workflow of a task, with the task's place in it.
     fn of(&mut self, task: TaskId) -> Option<(&mut Enacted, usize)> {
         let (first, enacted) = self.0.range_mut(..=task).next_back()?;
@@ -121,6 +129,12 @@ impl Enacted {
 }
 
 impl Broker {
+    /// True if the job is a task of a workflow that waits for others to complete.
+    pub fn blocks(&self, id: JobId) -> bool {
+        let task = self.state.workflows.task_of(id);
+        task.and_then(|task| self.state.tasks.state(task)) == Some(TaskState::Blocked)
+    }
+
     /// Begins a workflow: its tasks enter the table, those that wait for none as ready.
     pub(super) fn begin(
         &mut self,

@@ -178,6 +178,8 @@ pub enum WaitPlace {
     Resting,
     /// In a message.
     OnItsWay,
+    /// With the broker: tasks that it waits for have not completed.
+    Predecessors,
 }
 
 impl Stretch {

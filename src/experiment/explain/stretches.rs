@@ -72,6 +72,7 @@ impl Stretches {
                 at_site(here, part)
             }
             Place::Broker => WaitPlace::Broker,
+            Place::Blocked => WaitPlace::Predecessors,
             Place::Dispatcher(Whereabouts::Held(site)) => WaitPlace::Held(name(*site)),
             Place::Dispatcher(Whereabouts::Input(site)) => WaitPlace::Input(name(*site)),
             Place::Dispatcher(Whereabouts::Outgoing(site)) => WaitPlace::Outgoing(name(*site)),

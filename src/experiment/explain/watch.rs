@@ -55,6 +55,8 @@ pub(super) enum Place {
     Nowhere,
     /// With the broker, not assigned.
     Broker,
+    /// With the broker, and tasks that it waits for have not completed.
+    Blocked,
     /// With the dispatcher.
     Dispatcher(Whereabouts),
     /// At a site, where it waits.
@@ -90,6 +92,9 @@ impl Watch {
             }
             if grid.broker().is_some_and(|broker| broker.waits(self.job.number)) {
                 return Place::Broker;
+            }
+            if grid.broker().is_some_and(|broker| broker.blocks(self.job.number)) {
+                return Place::Blocked;
             }
         }
         if self.at.is_none() {

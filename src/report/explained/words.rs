@@ -128,7 +128,7 @@ impl WaitPlace {
     pub(super) fn name(&self) -> String {
         match self {
             Self::Site { site, policy } => format!("{site} (`{policy}`)"),
-            Self::Broker => "at the broker".to_owned(),
+            Self::Broker | Self::Predecessors => "at the broker".to_owned(),
             Self::Held(site) | Self::Outgoing(site) => format!("at the dispatcher, for {site}"),
             Self::Input(site) => format!("in transit to {site}"),
             Self::Resting => "at the dispatcher".to_owned(),
@@ -148,6 +148,7 @@ impl WaitPlace {
                 "it returned from a site, and waits for `broker.backoff` before it is planned again"
             }
             Self::OnItsWay => "a message takes the latency of its link",
+            Self::Predecessors => "tasks of its workflow that it waits for have not completed",
         }
     }
 }

@@ -205,6 +205,9 @@ fn workflows_of_a_file_run_through_a_grid() {
     assert_eq!(rows, ["0 two 0 7 7 7 completed 2 2", "1 two 100 107 7 7 completed 2 2"]);
     assert_eq!(table(&out.join("jobs.csv")).len(), 4);
     gridemu(&["validate", &argument(&out)]).well();
+    // Of a task that waits for another, the broker says so.
+    let told = gridemu(&["explain", &argument(&out), "--job", "2", "--at", "1"]).well().out.clone();
+    assert!(told.contains("tasks of its workflow that it waits for have not completed"), "{told}");
 }
 
 /// The same records from each engine, and no violation in them. The second workload's jobs have numbers of their own.
