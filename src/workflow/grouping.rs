@@ -39,6 +39,9 @@ crate::model::standard_policies! { GroupingRegistry:
     paul
 }
 
+/// The most types that the type of a group names.
+const MOST_KINDS: usize = 8;
+
 /// A way to put tasks into groups.
 pub trait Group: fmt::Debug + Send + Sync {
     /// A number for each task; tasks of one number are one group. There must be no cycle of groups.
@@ -124,7 +127,7 @@ impl Grouping {
     }
 
     /// The workflow whose tasks are the groups, in their order. A group of one task is that task. One of several has the sum of their run
-    /// times, since they run one after the other, their most processors and memory, their types with `+` between them, and a run
+    /// times, since they run one after the other, their most processors and memory, their types with `+` between them (the first eight of many), and a run
     /// time on those machine classes for which all of them have one. Its files are those that enter or leave groups.
     pub fn workflow(&self) -> &Workflow {
         &self.workflow
@@ -161,12 +164,20 @@ fn quotient(workflow: &Workflow, groups: &[TaskGroup], group_of: &[u32]) -> Resu
     Workflow::assemble(workflow.name().to_owned(), tasks.collect(), files, edges.collect())
 }
 
+/// The types of tasks in the order of their first tasks, with `+` between them; of more than [`MOST_KINDS`] the first, and how many more there are.
+fn kind_of(tasks: &[&Task]) -> String {
+    let mut seen = FxHashSet::default();
+    let kinds: Vec<&str> = tasks.iter().map(|task| &*task.kind).filter(|kind| seen.insert(*kind)).collect();
+    let (named, others) = kinds.split_at(kinds.len().min(MOST_KINDS));
+    let more = if others.is_empty() { String::new() } else { format!("+{} more", others.len()) };
+    named.join("+") + &more
+}
+
 /// The group as a task, without its files.
 fn task_of(workflow: &Workflow, group: &TaskGroup, names: &FxHashSet<&str>) -> Task {
     let tasks: Vec<&Task> = group.tasks.iter().map(|task| workflow.task(*task)).collect();
     let first = tasks[0];
-    let (mut name, mut kinds, mut by_class) =
-        (first.name.clone(), vec![&*first.kind], first.by_class.clone());
+    let (mut name, mut by_class) = (first.name.clone(), first.by_class.clone());
     if tasks.len() > 1 {
         name += &format!("+{}", tasks.len() - 1);
         while names.contains(&*name) {
@@ -174,15 +185,12 @@ fn task_of(workflow: &Workflow, group: &TaskGroup, names: &FxHashSet<&str>) -> T
         }
     }
     for task in &tasks[1..] {
-        if !kinds.contains(&&*task.kind) {
-            kinds.push(&task.kind);
-        }
         by_class.retain(|class, _| task.by_class.contains_key(class));
         by_class.iter_mut().for_each(|(class, span)| *span += task.by_class[class]);
     }
     Task {
         name,
-        kind: kinds.join("+"),
+        kind: kind_of(&tasks),
         runtime: tasks.iter().map(|task| task.runtime).sum(),
         by_class,
         procs: tasks.iter().map(|task| task.procs).max().unwrap_or(1),

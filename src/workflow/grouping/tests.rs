@@ -86,6 +86,25 @@ fn vertical_groups_are_chains() {
 }
 
 #[test]
+fn the_type_of_a_group_names_eight_types_at_most() {
+    let mut draft = Draft::named("chain");
+    let mut last: Option<String> = None;
+    for at in 0..12 {
+        let name = format!("t{at}");
+        let task = TaskDraft { kind: format!("k{}", at / 2 * 2), ..TaskDraft::new(&*name, 1.0) };
+        draft.task(last.iter().fold(task, |task, last| task.after(last)));
+        last = Some(name);
+    }
+    let kinds = |draft: &Draft| {
+        let grouping = grouped(&draft.clone().build().unwrap(), "vertical");
+        grouping.workflow().tasks().map(|task| task.kind.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&draft), ["k0+k2+k4+k6+k8+k10"]);
+    (0..).zip(&mut draft.tasks).for_each(|(at, task)| task.kind = format!("k{at}"));
+    assert_eq!(kinds(&draft), ["k0+k1+k2+k3+k4+k5+k6+k7+4 more"]);
+}
+
+#[test]
 fn groups_that_wait_for_each_other_are_refused() {
     #[derive(Debug)]
     struct Own(Vec<u32>);
