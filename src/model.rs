@@ -31,7 +31,7 @@ pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan, Sharing};
 pub use ids::{
     FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkflowId, WorkloadId,
 };
-pub use job::{GridContext, Job, JobError, Origin, Predecessor, Size};
+pub use job::{GridContext, Job, JobError, Marks, Origin, Predecessor, Size};
 pub use layout::Layout;
 pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
 pub use outcome::{Outcome, RejectReason};
@@ -47,5 +47,6 @@ pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};
 pub(crate) use text::{saved_as_text, words};
 pub use workflow::{
-    Submission, TaskRecord, WorkflowFile, WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,
+    GroupMember, Submission, TaskGroups, TaskRecord, WorkflowFile, WorkflowRecord, WorkflowSpec,
+    WorkflowSubmission, WorkflowTask,
 };

@@ -270,16 +270,16 @@ impl Broker {
 
     /// Handles the end of a job: its workflow goes on, and the portal is notified.
     fn over(&mut self, ended: EndedJob, pool: Option<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
-        self.notify_portal(ended, now, outbox);
+        self.notify_portal(&ended, now, outbox);
         if !self.state.workflows.is_empty() {
             self.enact(&ended, pool, now, outbox);
         }
     }
 
     /// Notifies the portal that a job has ended, if its workload must know.
-    fn notify_portal(&mut self, ended: EndedJob, now: Stamp, outbox: &mut dyn Outbox) {
+    fn notify_portal(&mut self, ended: &EndedJob, now: Stamp, outbox: &mut dyn Outbox) {
         if self.feedback {
-            self.send(Address::Portal, now, Span::ZERO, ToPortal::Ended(ended), outbox);
+            self.send(Address::Portal, now, Span::ZERO, ToPortal::Ended(ended.clone()), outbox);
         }
     }
 

@@ -97,7 +97,7 @@ impl Body {
 }
 
 /// The end of a job of the grid.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedJob {
     /// Its number at the portal.
     pub task: TaskId,
@@ -113,6 +113,8 @@ pub struct EndedJob {
     pub end: Time,
     /// The number of attempts that were started.
     pub attempts: u32,
+    /// When it passed its [marks](crate::model::Marks), if it has any; all of them if it has completed.
+    pub passed: Box<[Time]>,
 }
 
 /// A message to the portal.

@@ -77,7 +77,7 @@ fn submissions(
     entity: &str,
     seed: u64,
 ) -> Result<(WorkflowSource, String), RunError> {
-    let WorkflowPlan { origin, count, every, rescaled } = plan;
+    let WorkflowPlan { origin, count, every, rescaled, group } = plan;
     let (source, name) = match (origin, file) {
         (WorkflowOrigin::Shape(shape), _) => {
             (WorkflowSource::drawn(shape.clone(), *rescaled, seed, entity), shape.to_string())
@@ -103,7 +103,12 @@ fn submissions(
             (WorkflowSource::given(&read.name, workflows, seed, entity).noting(read.notes), read.name)
         }
     };
-    Ok((source.repeated(*count, *every), name))
+    let source = source.repeated(*count, *every);
+    let source = match group {
+        Some(by) => source.grouped(by).map_err(RunError::request)?,
+        None => source,
+    };
+    Ok((source, name))
 }
 
 /// The path as a generator, if it begins like one.

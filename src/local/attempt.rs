@@ -11,7 +11,8 @@ impl Past {
     /// What a job carries over from other sites; `None` if there is nothing.
     fn of(grid: &GridContext) -> Option<Self> {
         let GridContext { kept, energy, cost, failed_at, .. } = *grid;
-        let past = Self { kept, energy, cost, failed_at, ..Self::default() };
+        let has_marks = grid.marks.is_some();
+        let past = Self { kept, energy, cost, failed_at, has_marks, ..Self::default() };
         (past != Self::default()).then_some(past)
     }
 }
@@ -143,6 +144,7 @@ impl LiveJob {
         }
         let named = JobRef { workload: WorkloadId::GRID, number: job.id };
         let how = ExitKind::Returned { job: Box::new(job), why };
-        Exit { job: named, number, output: Bytes::ZERO, start: first_start, attempts, how }
+        let (output, passed) = (Bytes::ZERO, Box::default());
+        Exit { job: named, number, output, start: first_start, attempts, passed, how }
     }
 }

@@ -283,6 +283,7 @@ impl State {
             output: output.map_or(Bytes::ZERO, |grid| grid.output),
             start: job.first_start,
             attempts: job.attempts,
+            passed: job.passed(outcome, step.now),
             how: ExitKind::Ended(outcome),
         });
         self.numbers.remove(key, job);

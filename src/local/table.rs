@@ -39,6 +39,8 @@ pub struct Exit {
     pub start: Option<Time>,
     /// The number of attempts that were started.
     pub attempts: u32,
+    /// When it passed its [marks](crate::model::Marks), if it has any; all of them if it has completed.
+    pub passed: Box<[Time]>,
     /// How it left.
     pub how: ExitKind,
 }
@@ -120,6 +122,8 @@ pub(super) struct Past {
     pub(super) secured: ProcTime,
     /// What the present attempt was charged under earlier prices.
     pub(super) charged: Option<Charged>,
+    /// Whether it has marks on its way.
+    pub(super) has_marks: bool,
 }
 
 /// What an attempt was charged before prices or power changed, and for how much processor time.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{GridContext, Job, JobId, Outcome, PartitionId, SiteId, TaskId, WorkflowId};
+use super::{GridContext, Job, JobId, Marks, Outcome, PartitionId, SiteId, TaskId, WorkflowId};
 use crate::units::{Bytes, Span, Time};
 
 /// A workflow: its tasks, its files and what waits for what. Tasks and files are named by their places in these lists.
@@ -72,20 +72,65 @@ pub struct WorkflowSubmission {
     pub number: WorkflowId,
     /// The number at the portal of its first task, which the portal gives; those of the others follow.
     pub first_task: TaskId,
-    /// The workflow.
+    /// The workflow as it is enacted. Each of its tasks is a job.
     pub spec: WorkflowSpec,
+    /// The groups of tasks, if its tasks are groups.
+    pub groups: Option<Box<TaskGroups>>,
+}
+
+/// What the tasks of a workflow that is enacted in groups consist of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskGroups {
+    /// The workflow before its tasks were put into groups.
+    pub workflow: WorkflowSpec,
+    /// For each task that is enacted the tasks that it consists of, with when they run.
+    pub members: Vec<Vec<GroupMember>>,
+}
+
+/// A task in a group. Times are from the start of the group on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupMember {
+    /// Its place in the workflow before its tasks were put into groups.
+    pub task: u32,
+    /// When it begins and ends at reference speed.
+    pub run: (Span, Span),
+    /// When it begins and ends on machines of the classes on which each task of its group has a run time.
+    pub by_class: BTreeMap<String, (Span, Span)>,
+}
+
+impl GroupMember {
+    /// The marks between the tasks of a group, at reference speed.
+    pub fn marks(group: &[Self]) -> Vec<Span> {
+        let mut marks: Vec<Span> = group.iter().flat_map(|member| [member.run.0, member.run.1]).collect();
+        marks.sort_unstable();
+        marks.dedup();
+        marks
+    }
 }
 
 impl WorkflowSubmission {
     /// The submission of a workflow that the portal has not seen yet.
     pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec) -> Self {
-        Self { submit, first_job, number: WorkflowId(0), first_task: TaskId(0), spec }
+        Self { submit, first_job, number: WorkflowId(0), first_task: TaskId(0), spec, groups: None }
+    }
+
+    /// The workflow as it was before its tasks were put into groups.
+    pub fn ungrouped(&self) -> &WorkflowSpec {
+        self.groups.as_ref().map_or(&self.spec, |groups| &groups.workflow)
+    }
+
+    /// What the task at this place consists of, if it is a group.
+    pub fn members(&self, at: usize) -> Option<&[GroupMember]> {
+        let members = self.groups.as_ref()?.members.get(at)?;
+        (members.len() > 1).then_some(members)
     }
 
     /// The jobs of its tasks, in order. Their estimates are exact.
     pub fn jobs(&self) -> impl Iterator<Item = Job> {
         (0_u64..).zip(&self.spec.tasks).map(|(at, task)| {
-            let context = GridContext { number: self.first_task.0 + at, ..GridContext::default() };
+            let members = self.members(at as usize).map(GroupMember::marks);
+            let marks = members.map(|at| Box::new(Marks { at, passed: Vec::new() }));
+            let context = GridContext { number: self.first_task.0 + at, marks, ..GridContext::default() };
             let job = Job::rigid(self.first_job.0 + at, self.submit, task.procs, task.runtime);
             Job { grid: Some(Box::new(context)), ..job }
         })

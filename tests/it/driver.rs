@@ -296,6 +296,7 @@ fn returned(job: Box<Job>, why: EventCause) -> Exit {
         start: job.grid.as_ref().and_then(|grid| grid.first_start),
         attempts: job.grid.as_ref().map_or(0, |grid| grid.attempts),
         output: gridemu::units::Bytes::ZERO,
+        passed: Box::default(),
         how: ExitKind::Returned { job, why },
     }
 }

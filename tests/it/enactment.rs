@@ -20,7 +20,7 @@ use crate::grid::{jobs_of, plain};
 use crate::support::{cases, through_bytes};
 
 /// Tasks of one processor with these run times in seconds, and what waits for what.
-fn workflow(runtimes: &[u64], edges: &[(u32, u32)]) -> WorkflowSpec {
+pub(crate) fn workflow(runtimes: &[u64], edges: &[(u32, u32)]) -> WorkflowSpec {
     let task = |(at, secs): (usize, &u64)| WorkflowTask {
         name: format!("t{at}"),
         kind: "task".to_owned(),
@@ -47,7 +47,7 @@ fn run(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Vec<Record> {
     records
 }
 
-fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
+pub(crate) fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
     let mut tasks: Vec<&TaskRecord> = records
         .iter()
         .filter_map(|record| match record {
@@ -59,7 +59,7 @@ fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
     tasks
 }
 
-fn workflows(records: &[Record]) -> Vec<&WorkflowRecord> {
+pub(crate) fn workflows(records: &[Record]) -> Vec<&WorkflowRecord> {
     let found = records.iter().filter_map(|record| match record {
         Record::Workflow(workflow) => Some(workflow),
         _ => None,
@@ -67,12 +67,12 @@ fn workflows(records: &[Record]) -> Vec<&WorkflowRecord> {
     found.collect()
 }
 
-fn secs(time: Time) -> u64 {
+pub(crate) fn secs(time: Time) -> u64 {
     time.micros() / 1_000_000
 }
 
 /// Sites of one processor at these speeds, in 2⁻²⁰, that are reported at every change over a network that takes no time.
-fn instant(policy: &str, speeds: &[u64]) -> GridSpec {
+pub(crate) fn instant(policy: &str, speeds: &[u64]) -> GridSpec {
     let site = |(at, speed): (usize, &u64)| {
         let partition = PartitionSpec { speed: Rate::from_units(*speed), ..PartitionSpec::plain(1) };
         let plain = SiteSpec::plain(&format!("site-{at}"), 1, "fcfs".parse().expect("a policy"));

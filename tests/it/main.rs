@@ -31,6 +31,7 @@ mod grid_errors;
 mod grid_invariants;
 mod grid_same;
 mod grids;
+mod groups;
 mod hand_worked;
 mod invariants;
 mod killed;

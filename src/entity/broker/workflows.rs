@@ -8,8 +8,8 @@ use super::{Broker, State, unplaced};
 use crate::broker::{BrokerEvent, Pool, TaskState, Tasks};
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
-    Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, SiteId, TaskId, TaskRecord, WorkflowRecord,
-    WorkflowSubmission,
+    GroupMember, Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, SiteId, TaskId, TaskRecord,
+    WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,
 };
 use crate::units::{Span, Time};
 use crate::workflow::{Costs, Workflow};
@@ -77,8 +77,8 @@ impl Workflows {
                     TaskState::Placed(pool) => pools.get(pool).map(|pool| pool.facts.id),
                     _ => None,
                 };
-                let ran = Ran { pool, start: None, end: now, attempts: 0 };
-                sink.record(enacted.task_record(at, Outcome::Unfinished, ran, now));
+                let ran = Ran { pool, ..Ran::nowhere(now) };
+                enacted.record_task(at, Outcome::Unfinished, &ran, now, sink);
             }
             sink.record(enacted.record(Outcome::Unfinished, now));
         }
@@ -86,16 +86,54 @@ impl Workflows {
 }
 
 /// Where and when a task ran.
-struct Ran {
+#[derive(Copy, Clone)]
+struct Ran<'a> {
     pool: Option<PoolId>,
     start: Option<Time>,
     end: Time,
     attempts: u32,
+    /// When a group passed the marks between its tasks.
+    passed: &'a [Time],
+}
+
+impl Ran<'_> {
+    fn nowhere(end: Time) -> Self {
+        Self { pool: None, start: None, end, attempts: 0, passed: &[] }
+    }
 }
 
 impl Enacted {
-    fn task_record(&self, at: usize, outcome: Outcome, ran: Ran, known: Time) -> Record {
-        let task = &self.submitted.spec.tasks[at];
+    /// Records a task, or all tasks of a group.
+    fn record_task(
+        &self,
+        at: usize,
+        outcome: Outcome,
+        ran: &Ran<'_>,
+        known: Time,
+        sink: &mut dyn RecordSink,
+    ) {
+        let Some(members) = self.submitted.members(at) else {
+            let task = &self.submitted.spec.tasks[at];
+            return sink.record(self.task_record(task, at, outcome, ran, known));
+        };
+        let marks = GroupMember::marks(members);
+        let passed = |mark: Span| ran.passed.get(marks.binary_search(&mark).ok()?).copied();
+        for member in members {
+            let task = &self.submitted.ungrouped().tasks[member.task as usize];
+            let (start, end) = (passed(member.run.0), passed(member.run.1));
+            let ran = Ran { start, end: end.unwrap_or(ran.end), ..*ran };
+            sink.record(self.task_record(task, at, outcome, &ran, known));
+        }
+    }
+
+    fn task_record(
+        &self,
+        task: &WorkflowTask,
+        at: usize,
+        outcome: Outcome,
+        ran: &Ran<'_>,
+        known: Time,
+    ) -> Record {
         let nowhere = PoolId { site: SiteId::GRID, partition: PartitionId::default() };
         let PoolId { site, partition } = ran.pool.unwrap_or(nowhere);
         Record::Task(TaskRecord {
@@ -121,7 +159,7 @@ impl Enacted {
             submit: self.submitted.submit,
             end,
             outcome,
-            tasks: self.ready.len() as u32,
+            tasks: self.submitted.ungrouped().tasks.len() as u32,
             completed: self.completed,
             critical_path: self.critical_path,
         })
@@ -142,11 +180,16 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
-        let workflow = Workflow::from_spec(submitted.spec.clone()).map_err(|error| {
-            let name = submitted.spec.name.clone();
-            EntityError::BadWorkflow { number: submitted.number, name, problem: error.to_string() }
-        })?;
-        let (secs, _) = workflow.critical_path(&Costs::at_reference(&workflow, None));
+        let checked = |spec: &WorkflowSpec| {
+            Workflow::from_spec(spec.clone()).map_err(|error| {
+                let name = spec.name.clone();
+                EntityError::BadWorkflow { number: submitted.number, name, problem: error.to_string() }
+            })
+        };
+        let workflow = checked(&submitted.spec)?;
+        let ungrouped = submitted.groups.as_ref().map(|groups| checked(&groups.workflow)).transpose()?;
+        let whole = ungrouped.as_ref().unwrap_or(&workflow);
+        let (secs, _) = whole.critical_path(&Costs::at_reference(whole, None));
         let mut entries = Vec::new();
         for (id, job) in workflow.ids().zip(submitted.jobs().map(Box::new)) {
             match workflow.predecessors(id).count() {
@@ -187,23 +230,22 @@ impl Broker {
     ) {
         let State { workflows, tasks, done, .. } = &mut self.state;
         let Some((enacted, at)) = workflows.of(ended.task) else { return };
-        let EndedJob { outcome, start, end, attempts, .. } = *ended;
-        outbox.record(enacted.task_record(at, outcome, Ran { pool, start, end, attempts }, now.time));
+        let EndedJob { outcome, start, end, attempts, ref passed, .. } = *ended;
+        enacted.record_task(at, outcome, &Ran { pool, start, end, attempts, passed }, now.time, outbox);
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
         let id = |at: u32| TaskId(first.0 + u64::from(at));
         let (mut unblocked, mut cancelled) = (Vec::new(), Vec::new());
         if outcome == Outcome::Completed {
-            enacted.completed += 1;
+            enacted.completed += enacted.submitted.members(at).map_or(1, <[_]>::len) as u32;
             unblocked.extend(enacted.successors[at].iter().filter_map(|next| tasks.unblock(id(*next))));
         } else {
             let mut doomed: BTreeSet<u32> = enacted.successors[at].iter().copied().collect();
             while let Some(next) = doomed.pop_first() {
                 let Some(job) = tasks.take_blocked(id(next)) else { continue };
                 let (at, outcome) = (next as usize, Outcome::Cancelled);
-                let ran = Ran { pool: None, start: None, end: now.time, attempts: 0 };
                 outbox.record(Record::Job(unplaced(&job, outcome, now.time)));
-                outbox.record(enacted.task_record(at, outcome, ran, now.time));
+                enacted.record_task(at, outcome, &Ran::nowhere(now.time), now.time, outbox);
                 enacted.left -= 1;
                 *done += 1;
                 doomed.extend(&enacted.successors[at]);
@@ -211,12 +253,12 @@ impl Broker {
             }
         }
         if enacted.left == 0 {
-            let all = enacted.completed as usize == enacted.ready.len();
+            let all = enacted.completed as usize == enacted.submitted.ungrouped().tasks.len();
             let outcome = if all { Outcome::Completed } else { Outcome::Failed };
             outbox.record(enacted.record(outcome, now.time));
             workflows.0.remove(&first);
         }
-        cancelled.into_iter().for_each(|ended| self.notify_portal(ended, now, outbox));
+        cancelled.iter().for_each(|ended| self.notify_portal(ended, now, outbox));
         unblocked.into_iter().for_each(|job| self.ready(job, now, outbox));
     }
 }

@@ -74,7 +74,8 @@ impl Site {
             ExitKind::Ended(outcome) => {
                 let (start, attempts) = (gone.start, gone.attempts);
                 let (task, job, output) = (TaskId(number), gone.job.number, gone.output);
-                let ended = EndedJob { task, job, outcome, output, start, end: now.time, attempts };
+                let (end, passed) = (now.time, gone.passed);
+                let ended = EndedJob { task, job, outcome, output, start, end, attempts, passed };
                 ToDispatcher::Ended { site, ended }
             }
             ExitKind::Returned { job, why } => ToDispatcher::Returned { site, job, why },
