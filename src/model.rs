@@ -47,5 +47,6 @@ pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};
 pub(crate) use text::{saved_as_text, words};
 pub use workflow::{
-    Submission, TaskRecord, WorkflowFile, WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,
+    ResponseParts, Submission, TaskRecord, WorkflowBounds, WorkflowFile, WorkflowRecord, WorkflowSpec,
+    WorkflowSubmission, WorkflowTask,
 };

@@ -93,11 +93,10 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 5: workflows, and more of the ends of jobs.
-            Self::Broker => 5,
-            // 4: as the broker.
-            Self::Portal | Self::Dispatcher => 4,
-            Self::Site => 4,
+            // 6: the times of tasks, and the last start of a job.
+            Self::Broker => 6,
+            // 5: the last start of a job.
+            Self::Portal | Self::Dispatcher | Self::Site => 5,
             // 3: how links are shared, and uplinks.
             Self::Network => 3,
             Self::Directory => 2,

@@ -133,6 +133,7 @@ impl LiveJob {
     /// The exit of a grid job that returns to the broker.
     pub(super) fn returned(mut self, why: EventCause) -> Exit {
         self.drop_taken_commands();
+        let last_start = self.last_start();
         let (number, Self { mut job, past, attempts, first_start, .. }) = (self.number(), self);
         if let Some(grid) = &mut job.grid {
             (grid.attempts, grid.first_start) = (attempts, first_start);
@@ -143,6 +144,6 @@ impl LiveJob {
         }
         let named = JobRef { workload: WorkloadId::GRID, number: job.id };
         let how = ExitKind::Returned { job: Box::new(job), why };
-        Exit { job: named, number, output: Bytes::ZERO, start: first_start, attempts, how }
+        Exit { job: named, number, output: Bytes::ZERO, start: first_start, last_start, attempts, how }
     }
 }

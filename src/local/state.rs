@@ -282,6 +282,7 @@ impl State {
             number: job.number(),
             output: output.map_or(Bytes::ZERO, |grid| grid.output),
             start: job.first_start,
+            last_start: job.last_start(),
             attempts: job.attempts,
             how: ExitKind::Ended(outcome),
         });

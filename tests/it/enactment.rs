@@ -20,7 +20,7 @@ use crate::grid::{jobs_of, plain};
 use crate::support::{cases, through_bytes};
 
 /// Tasks of one processor with these run times in seconds, and what waits for what.
-fn workflow(runtimes: &[u64], edges: &[(u32, u32)]) -> WorkflowSpec {
+pub(crate) fn workflow(runtimes: &[u64], edges: &[(u32, u32)]) -> WorkflowSpec {
     let task = |(at, secs): (usize, &u64)| WorkflowTask {
         name: format!("t{at}"),
         kind: "task".to_owned(),
@@ -41,13 +41,13 @@ fn built(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Grid {
     Grid::build(spec, Vec::new(), Some(Box::new(source)), &Policies::standard()).expect("a grid")
 }
 
-fn run(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Vec<Record> {
+pub(crate) fn run(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Vec<Record> {
     let mut records = Vec::new();
     built(spec, workflows).run(&mut records).expect("it runs");
     records
 }
 
-fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
+pub(crate) fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
     let mut tasks: Vec<&TaskRecord> = records
         .iter()
         .filter_map(|record| match record {
@@ -59,7 +59,7 @@ fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
     tasks
 }
 
-fn workflows(records: &[Record]) -> Vec<&WorkflowRecord> {
+pub(crate) fn workflows(records: &[Record]) -> Vec<&WorkflowRecord> {
     let found = records.iter().filter_map(|record| match record {
         Record::Workflow(workflow) => Some(workflow),
         _ => None,
@@ -67,7 +67,7 @@ fn workflows(records: &[Record]) -> Vec<&WorkflowRecord> {
     found.collect()
 }
 
-fn secs(time: Time) -> u64 {
+pub(crate) fn secs(time: Time) -> u64 {
     time.micros() / 1_000_000
 }
 
@@ -188,7 +188,7 @@ fn listed(policy: &str, speeds: &[u64], submitted: &[(u64, WorkflowSpec)]) -> Ve
 }
 
 /// Workflows of up to 20 tasks, each of which waits for some before it.
-fn submissions() -> impl Strategy<Value = Vec<(u64, WorkflowSpec)>> {
+pub(crate) fn submissions() -> impl Strategy<Value = Vec<(u64, WorkflowSpec)>> {
     let one = (1_usize..20).prop_flat_map(|count| {
         let runtimes = prop::collection::vec(1_u64..40, count);
         let edges = prop::collection::vec((0..count as u32, 0..count as u32), 0..2 * count);

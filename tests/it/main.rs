@@ -51,3 +51,4 @@ mod source_marks;
 mod support;
 mod tariffs;
 mod validating;
+mod workflow_measures;

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::course::{Course, bounds, peak};
 use super::{Broker, State, unplaced};
 use crate::broker::{BrokerEvent, Pool, TaskState, Tasks};
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
-    Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, SiteId, TaskId, TaskRecord, WorkflowRecord,
-    WorkflowSubmission,
+    Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskId, TaskRecord,
+    WorkflowBounds, WorkflowRecord, WorkflowSubmission,
 };
 use crate::units::{Span, Time};
 use crate::workflow::{Costs, Workflow};
@@ -23,11 +24,13 @@ pub(super) struct Workflows(BTreeMap<TaskId, Enacted>);
 struct Enacted {
     submitted: WorkflowSubmission,
     critical_path: Span,
-    /// When each task was ready.
-    ready: Vec<Option<Time>>,
+    bounds: WorkflowBounds,
+    /// How each task comes on.
+    tasks: Vec<Course>,
     /// Tasks that have not ended.
     left: u32,
     completed: u32,
+    attempts: u64,
     /// For each task those that wait for it; follows from the workflow.
     #[serde(skip)]
     successors: Vec<Vec<u32>>,
@@ -56,7 +59,7 @@ impl Workflows {
     fn task_of(&self, job: JobId) -> Option<TaskId> {
         self.0.values().find_map(|enacted| {
             let at = job.0.checked_sub(enacted.submitted.first_job.0)?;
-            (at < enacted.ready.len() as u64).then_some(TaskId(enacted.submitted.first_task.0 + at))
+            (at < enacted.tasks.len() as u64).then_some(TaskId(enacted.submitted.first_task.0 + at))
         })
     }
 
@@ -64,23 +67,31 @@ impl Workflows {
     fn of(&mut self, task: TaskId) -> Option<(&mut Enacted, usize)> {
         let (first, enacted) = self.0.range_mut(..=task).next_back()?;
         let at = usize::try_from(task.0 - first.0).ok()?;
-        (at < enacted.ready.len()).then_some((enacted, at))
+        (at < enacted.tasks.len()).then_some((enacted, at))
+    }
+
+    /// How a task comes on; `None` if it is of no workflow.
+    pub(super) fn course(&mut self, task: TaskId) -> Option<&mut Course> {
+        self.of(task).map(|(enacted, at)| &mut enacted.tasks[at])
     }
 
     /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
     pub(super) fn close(&mut self, tasks: &Tasks, pools: &[Pool], now: Time, sink: &mut dyn RecordSink) {
-        for enacted in std::mem::take(&mut self.0).into_values() {
+        for mut enacted in std::mem::take(&mut self.0).into_values() {
             let first = enacted.submitted.first_task;
-            for at in 0..enacted.ready.len() {
-                let Some(state) = tasks.state(TaskId(first.0 + at as u64)) else { continue };
+            for at in 0..enacted.tasks.len() {
+                let id = TaskId(first.0 + at as u64);
+                let Some(state) = tasks.state(id) else { continue };
+                let arrival = tasks.arrival(id).map(|stamp| stamp.time).filter(|arrival| *arrival <= now);
+                enacted.tasks[at].arrive(arrival, false);
                 let pool = match state {
                     TaskState::Placed(pool) => pools.get(pool).map(|pool| pool.facts.id),
                     _ => None,
                 };
-                let ran = Ran { pool, start: None, end: now, attempts: 0 };
-                sink.record(enacted.task_record(at, Outcome::Unfinished, ran, now));
+                let ran = Ran { pool, start: None, last_start: None, end: now, attempts: 0 };
+                sink.record(Record::Task(enacted.task_record(at, Outcome::Unfinished, ran, now)));
             }
-            sink.record(enacted.record(Outcome::Unfinished, now));
+            sink.record(enacted.record(Outcome::Unfinished, None, now));
         }
     }
 }
@@ -89,41 +100,63 @@ impl Workflows {
 struct Ran {
     pool: Option<PoolId>,
     start: Option<Time>,
+    last_start: Option<Time>,
     end: Time,
     attempts: u32,
 }
 
 impl Enacted {
-    fn task_record(&self, at: usize, outcome: Outcome, ran: Ran, known: Time) -> Record {
-        let task = &self.submitted.spec.tasks[at];
+    fn task_record(&self, at: usize, outcome: Outcome, ran: Ran, known: Time) -> TaskRecord {
+        let (task, course) = (&self.submitted.spec.tasks[at], &self.tasks[at]);
         let nowhere = PoolId { site: SiteId::GRID, partition: PartitionId::default() };
         let PoolId { site, partition } = ran.pool.unwrap_or(nowhere);
-        Record::Task(TaskRecord {
+        TaskRecord {
             workflow: self.submitted.number,
             name: task.name.clone(),
             kind: task.kind.clone(),
-            job: JobId(self.submitted.first_job.0 + at as u64),
+            job: self.job(at),
             site,
             partition,
-            ready: self.ready[at],
+            after: course.after.map(|at| self.job(at as usize)),
+            ready: course.ready,
+            decided: course.decided,
+            sent: course.sent,
+            queued: course.queued,
             start: ran.start,
+            last_start: ran.last_start,
             end: ran.end,
             known,
             outcome,
             attempts: ran.attempts,
-        })
+        }
     }
 
-    fn record(&self, outcome: Outcome, end: Time) -> Record {
+    /// The job of a task.
+    fn job(&self, at: usize) -> JobId {
+        JobId(self.submitted.first_job.0 + at as u64)
+    }
+
+    /// The record of the workflow. `last` is the task that ended last, with the parts of the time up to its end.
+    fn record(&self, outcome: Outcome, last: Option<(usize, ResponseParts)>, end: Time) -> Record {
+        let procs = self.submitted.spec.tasks.iter().map(|task| task.procs);
+        let held = self.tasks.iter().zip(procs).filter_map(|(task, procs)| {
+            let (from, to) = task.ran?;
+            Some((from, to, procs))
+        });
         Record::Workflow(WorkflowRecord {
             workflow: self.submitted.number,
             name: self.submitted.spec.name.clone(),
             submit: self.submitted.submit,
             end,
             outcome,
-            tasks: self.ready.len() as u32,
+            tasks: self.tasks.len() as u32,
             completed: self.completed,
+            attempts: self.attempts,
             critical_path: self.critical_path,
+            bounds: self.bounds,
+            peak: peak(held),
+            last: last.map(|(at, _)| self.job(at)),
+            parts: last.map(|(_, parts)| parts),
         })
     }
 }
@@ -147,8 +180,10 @@ impl Broker {
             EntityError::BadWorkflow { number: submitted.number, name, problem: error.to_string() }
         })?;
         let (secs, _) = workflow.critical_path(&Costs::at_reference(&workflow, None));
+        let jobs: Vec<Box<Job>> = submitted.jobs().map(Box::new).collect();
+        let bounds = bounds(&workflow, &jobs, &self.state.pools);
         let mut entries = Vec::new();
-        for (id, job) in workflow.ids().zip(submitted.jobs().map(Box::new)) {
+        for (id, job) in workflow.ids().zip(jobs) {
             match workflow.predecessors(id).count() {
                 0 => entries.push(job),
                 missing => self.state.tasks.block(job, missing as u32),
@@ -156,21 +191,34 @@ impl Broker {
         }
         let enacted = Enacted {
             critical_path: Span::from_secs_f64(secs).unwrap_or(Span::MAX),
-            ready: vec![None; workflow.len()],
+            bounds,
+            tasks: vec![Course::default(); workflow.len()],
             left: workflow.len() as u32,
             completed: 0,
+            attempts: 0,
             successors: successors(&workflow),
             submitted,
         };
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
-        entries.into_iter().for_each(|job| self.ready(job, now, outbox));
+        entries.into_iter().for_each(|job| self.ready(job, None, now, outbox));
         Ok(())
     }
 
-    /// Lets a task wait to be assigned, now that all that it waits for has completed.
-    fn ready(&mut self, job: Box<Job>, now: Stamp, outbox: &mut dyn Outbox) {
-        if let Some((enacted, at)) = self.state.workflows.of(super::task(&job)) {
-            enacted.ready[at] = Some(now.time);
+    /// Lets a task wait to be assigned, now that all that it waits for has completed: it is submitted as a job of the grid. `after` is the task
+    /// that it waited for last, with the parts of the time up to its end.
+    fn ready(
+        &mut self,
+        mut job: Box<Job>,
+        after: Option<(u32, ResponseParts)>,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) {
+        job.resubmit(now.time);
+        if let Some(course) = self.state.workflows.course(super::task(&job)) {
+            course.ready = Some(now.time);
+            if let Some((task, path)) = after {
+                (course.after, course.path) = (Some(task), path);
+            }
         }
         self.policy.on(&BrokerEvent::Unblocked(job.id));
         self.wait(job, Vec::new(), now, outbox);
@@ -187,8 +235,13 @@ impl Broker {
     ) {
         let State { workflows, tasks, done, .. } = &mut self.state;
         let Some((enacted, at)) = workflows.of(ended.task) else { return };
-        let EndedJob { outcome, start, end, attempts, .. } = *ended;
-        outbox.record(enacted.task_record(at, outcome, Ran { pool, start, end, attempts }, now.time));
+        let EndedJob { outcome, start, last_start, end, attempts, .. } = *ended;
+        let record =
+            enacted.task_record(at, outcome, Ran { pool, start, last_start, end, attempts }, now.time);
+        let path = enacted.tasks[at].path + record.parts().unwrap_or_default();
+        outbox.record(Record::Task(record));
+        enacted.tasks[at].ran = last_start.filter(|_| outcome == Outcome::Completed).map(|from| (from, end));
+        enacted.attempts += u64::from(attempts);
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
         let id = |at: u32| TaskId(first.0 + u64::from(at));
@@ -201,9 +254,9 @@ impl Broker {
             while let Some(next) = doomed.pop_first() {
                 let Some(job) = tasks.take_blocked(id(next)) else { continue };
                 let (at, outcome) = (next as usize, Outcome::Cancelled);
-                let ran = Ran { pool: None, start: None, end: now.time, attempts: 0 };
+                let ran = Ran { pool: None, start: None, last_start: None, end: now.time, attempts: 0 };
                 outbox.record(Record::Job(unplaced(&job, outcome, now.time)));
-                outbox.record(enacted.task_record(at, outcome, ran, now.time));
+                outbox.record(Record::Task(enacted.task_record(at, outcome, ran, now.time)));
                 enacted.left -= 1;
                 *done += 1;
                 doomed.extend(&enacted.successors[at]);
@@ -211,12 +264,13 @@ impl Broker {
             }
         }
         if enacted.left == 0 {
-            let all = enacted.completed as usize == enacted.ready.len();
+            let all = enacted.completed as usize == enacted.tasks.len();
             let outcome = if all { Outcome::Completed } else { Outcome::Failed };
-            outbox.record(enacted.record(outcome, now.time));
+            outbox.record(enacted.record(outcome, Some((at, path)), now.time));
             workflows.0.remove(&first);
         }
         cancelled.into_iter().for_each(|ended| self.notify_portal(ended, now, outbox));
-        unblocked.into_iter().for_each(|job| self.ready(job, now, outbox));
+        let after = Some((at as u32, path));
+        unblocked.into_iter().for_each(|job| self.ready(job, after, now, outbox));
     }
 }

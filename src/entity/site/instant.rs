@@ -228,7 +228,7 @@ impl Site {
         let job = JobRef::new(origin, self.id, job.id);
         let (start, attempts, how) = (record.start, record.attempts, ExitKind::Ended(outcome));
         outbox.record(Record::Job(record));
-        self.ended.push(Exit { job, number, output: Bytes::ZERO, start, attempts, how });
+        self.ended.push(Exit { job, number, output: Bytes::ZERO, start, last_start: None, attempts, how });
         false
     }
 
