@@ -47,6 +47,6 @@ pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};
 pub(crate) use text::{saved_as_text, words};
 pub use workflow::{
-    GroupMember, Submission, TaskGroups, TaskRecord, WorkflowFile, WorkflowRecord, WorkflowSpec,
-    WorkflowSubmission, WorkflowTask,
+    GroupMember, ResponseParts, Submission, TaskGroups, TaskRecord, WorkflowBounds, WorkflowFile,
+    WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,
 };

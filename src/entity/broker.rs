@@ -1,5 +1,6 @@
 //! The broker: decides which grid job goes to which pool.
 
+mod course;
 mod planning;
 mod unplaced;
 mod workflows;
@@ -256,6 +257,7 @@ impl Broker {
             ToBroker::Sent { task, arrival } => self.state.tasks.sent(task, arrival),
             ToBroker::Ended(ended) => {
                 self.state.last = now.time;
+                self.note_arrival(ended.task, ended.start.is_some());
                 let placed = self.state.tasks.remove(ended.task).map(|(pool, _)| self.settle(pool));
                 if let Some(pool) = placed {
                     let EndedJob { job, outcome, .. } = ended;
@@ -294,6 +296,7 @@ impl Broker {
     fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
         self.moved(&job, now);
         let mut refused = Vec::new();
+        self.note_arrival(task(&job), job.grid.as_ref().is_some_and(|grid| grid.first_start.is_some()));
         if let Some((at, earlier)) = self.state.tasks.remove(task(&job)) {
             refused = earlier;
             let pool = self.settle(at);

@@ -109,6 +109,8 @@ pub struct EndedJob {
     pub output: Bytes,
     /// Its first start, if it has started.
     pub start: Option<Time>,
+    /// The start of its last attempt; `None` if it ended at no site.
+    pub last_start: Option<Time>,
     /// When it ended where it was.
     pub end: Time,
     /// The number of attempts that were started.

@@ -93,9 +93,9 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 6: workflows, groups, and more of the ends of jobs.
+            // 6: groups, the times of tasks, and the last start of a job.
             Self::Broker => 6,
-            // 5: as the broker.
+            // 5: the last start of a job.
             Self::Portal | Self::Dispatcher | Self::Site => 5,
             // 3: how links are shared, and uplinks.
             Self::Network => 3,

@@ -134,6 +134,7 @@ impl LiveJob {
     /// The exit of a grid job that returns to the broker.
     pub(super) fn returned(mut self, why: EventCause) -> Exit {
         self.drop_taken_commands();
+        let last_start = self.last_start();
         let (number, Self { mut job, past, attempts, first_start, .. }) = (self.number(), self);
         if let Some(grid) = &mut job.grid {
             (grid.attempts, grid.first_start) = (attempts, first_start);
@@ -145,6 +146,6 @@ impl LiveJob {
         let named = JobRef { workload: WorkloadId::GRID, number: job.id };
         let how = ExitKind::Returned { job: Box::new(job), why };
         let (output, passed) = (Bytes::ZERO, Box::default());
-        Exit { job: named, number, output, start: first_start, attempts, passed, how }
+        Exit { job: named, number, output, start: first_start, last_start, attempts, passed, how }
     }
 }

@@ -37,6 +37,8 @@ pub struct Exit {
     pub output: Bytes,
     /// The start of its first attempt, here or elsewhere.
     pub start: Option<Time>,
+    /// The start of its last attempt, likewise.
+    pub last_start: Option<Time>,
     /// The number of attempts that were started.
     pub attempts: u32,
     /// When it passed its [marks](crate::model::Marks), if it has any; all of them if it has completed.
@@ -114,6 +116,8 @@ pub(super) struct Past {
     pub(super) cost: Money,
     /// When the last attempt failed, if one did and no other has started since.
     pub(super) failed_at: Option<Time>,
+    /// When the present attempt started; `None` if it is the first.
+    pub(super) restart: Option<Time>,
     /// The checkpoints of the present attempt; while the job waits, as far as they can be foreseen.
     pub(super) checkpoints: Option<Checkpoints>,
     /// Processor time of the present attempt that was spent on writing them.
@@ -138,6 +142,11 @@ impl LiveJob {
     /// Processors × estimate: its part of the backlog, in processor-microseconds.
     pub(super) fn area(&self) -> u128 {
         u128::from(self.procs) * u128::from(self.estimate.micros())
+    }
+
+    /// The start of its last attempt.
+    pub(super) fn last_start(&self) -> Option<Time> {
+        self.past.as_ref().and_then(|past| past.restart).or(self.first_start)
     }
 
     /// Its number in the workload.

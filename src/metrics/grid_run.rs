@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, ElasticSummary,
     Fingerprint, GridMeasures, Groups, Ledger, Measures, Outcomes, Quantiles, Recovery, SingleSite, Summary,
-    Times, Window,
+    Times, Window, WorkflowSummary,
 };
 use crate::model::{BrokerSpec, Origin, Payer, Replan, SiteId, SiteSpec};
 use crate::platform::Usage;
@@ -110,6 +110,9 @@ pub struct GridSummary {
     /// Elastic commands, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elastic: Option<ElasticSummary>,
+    /// Workflows, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflows: Option<WorkflowSummary>,
     /// The effects of churn.
     pub churn: ChurnSummary,
     /// The fingerprint of all job, segment and event records.
@@ -215,6 +218,9 @@ impl GridSummary {
         let sites = each.map(|(id, site)| of_site(measures, &mut sums, id, site)).collect();
         let no_site = sums.of(Some(SiteId::GRID), None);
         let recovery = measures.recovery.as_ref().map(|recovery| recovery.summary(window));
+        let workflows = measures.workflows.summary();
+        let mut defined = definitions(&whole, single.is_some(), measures.recovery.as_ref());
+        defined.extend(workflows.iter().flat_map(|_| WorkflowSummary::definitions()));
         Self {
             measure: windowed
                 .then(|| MeasuredWindow { from: window.from().as_secs_f64(), to: window.to().as_secs_f64() }),
@@ -236,9 +242,10 @@ impl GridSummary {
             information_age: ages.summary(),
             churn: measures.churn.summary(&ledger, recovery),
             elastic: measures.elastic.summary(),
+            workflows,
             fingerprint,
             classes: whole.by_class(end),
-            definitions: definitions(&whole, single.is_some(), measures.recovery.as_ref()),
+            definitions: defined,
             measures: all,
             single,
             facts,

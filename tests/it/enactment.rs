@@ -41,7 +41,7 @@ fn built(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Grid {
     Grid::build(spec, Vec::new(), Some(Box::new(source)), &Policies::standard()).expect("a grid")
 }
 
-fn run(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Vec<Record> {
+pub(crate) fn run(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Vec<Record> {
     let mut records = Vec::new();
     built(spec, workflows).run(&mut records).expect("it runs");
     records
@@ -188,7 +188,7 @@ fn listed(policy: &str, speeds: &[u64], submitted: &[(u64, WorkflowSpec)]) -> Ve
 }
 
 /// Workflows of up to 20 tasks, each of which waits for some before it.
-fn submissions() -> impl Strategy<Value = Vec<(u64, WorkflowSpec)>> {
+pub(crate) fn submissions() -> impl Strategy<Value = Vec<(u64, WorkflowSpec)>> {
     let one = (1_usize..20).prop_flat_map(|count| {
         let runtimes = prop::collection::vec(1_u64..40, count);
         let edges = prop::collection::vec((0..count as u32, 0..count as u32), 0..2 * count);

@@ -52,3 +52,5 @@ mod source_marks;
 mod support;
 mod tariffs;
 mod validating;
+mod validating_workflows;
+mod workflow_measures;

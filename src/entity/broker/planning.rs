@@ -93,6 +93,10 @@ impl Broker {
             return Err(bad("which does not wait with the broker".to_owned()));
         };
         self.moved(&job, now);
+        if let Some(course) = self.state.workflows.course(task) {
+            course.decide(now.time);
+            course.send(now.time);
+        }
         let grid = job.grid.get_or_insert_default();
         grid.assignment += 1;
         let again = grid.assignment > 1;

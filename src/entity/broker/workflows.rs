@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::course::{Course, bounds, peak};
 use super::{Broker, State, unplaced};
 use crate::broker::{BrokerEvent, Pool, TaskState, Tasks};
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
-    GroupMember, Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, SiteId, TaskId, TaskRecord,
-    WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,
+    GroupMember, Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskId,
+    TaskRecord, WorkflowBounds, WorkflowRecord, WorkflowSpec, WorkflowSubmission,
 };
 use crate::units::{Span, Time};
 use crate::workflow::{Costs, Workflow};
@@ -23,14 +24,21 @@ pub(super) struct Workflows(BTreeMap<TaskId, Enacted>);
 struct Enacted {
     submitted: WorkflowSubmission,
     critical_path: Span,
-    /// When each task was ready.
-    ready: Vec<Option<Time>>,
+    bounds: WorkflowBounds,
+    /// How each task comes on.
+    tasks: Vec<Course>,
     /// Tasks that have not ended.
     left: u32,
     completed: u32,
+    attempts: u64,
     /// For each task those that wait for it; follows from the workflow.
     #[serde(skip)]
     successors: Vec<Vec<u32>>,
+}
+
+/// The critical path at reference speed, in seconds, and what the tasks would take on an empty grid.
+fn least(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> (f64, WorkflowBounds) {
+    (workflow.critical_path(&Costs::at_reference(workflow, None)).0, bounds(workflow, jobs, pools))
 }
 
 /// The tasks that wait for each task.
@@ -56,7 +64,7 @@ impl Workflows {
     fn task_of(&self, job: JobId) -> Option<TaskId> {
         self.0.values().find_map(|enacted| {
             let at = job.0.checked_sub(enacted.submitted.first_job.0)?;
-            (at < enacted.ready.len() as u64).then_some(TaskId(enacted.submitted.first_task.0 + at))
+            (at < enacted.tasks.len() as u64).then_some(TaskId(enacted.submitted.first_task.0 + at))
         })
     }
 
@@ -64,95 +72,107 @@ impl Workflows {
     fn of(&mut self, task: TaskId) -> Option<(&mut Enacted, usize)> {
         let (first, enacted) = self.0.range_mut(..=task).next_back()?;
         let at = usize::try_from(task.0 - first.0).ok()?;
-        (at < enacted.ready.len()).then_some((enacted, at))
+        (at < enacted.tasks.len()).then_some((enacted, at))
+    }
+
+    /// How a task comes on; `None` if it is of no workflow.
+    pub(super) fn course(&mut self, task: TaskId) -> Option<&mut Course> {
+        self.of(task).map(|(enacted, at)| &mut enacted.tasks[at])
     }
 
     /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
     pub(super) fn close(&mut self, tasks: &Tasks, pools: &[Pool], now: Time, sink: &mut dyn RecordSink) {
-        for enacted in std::mem::take(&mut self.0).into_values() {
+        for mut enacted in std::mem::take(&mut self.0).into_values() {
             let first = enacted.submitted.first_task;
-            for at in 0..enacted.ready.len() {
-                let Some(state) = tasks.state(TaskId(first.0 + at as u64)) else { continue };
+            for at in 0..enacted.tasks.len() {
+                let id = TaskId(first.0 + at as u64);
+                let Some(state) = tasks.state(id) else { continue };
+                let arrival = tasks.arrival(id).map(|stamp| stamp.time).filter(|arrival| *arrival <= now);
+                enacted.tasks[at].arrive(arrival, false);
                 let pool = match state {
                     TaskState::Placed(pool) => pools.get(pool).map(|pool| pool.facts.id),
                     _ => None,
                 };
                 let ran = Ran { pool, ..Ran::nowhere(now) };
-                enacted.record_task(at, Outcome::Unfinished, &ran, now, sink);
+                enacted.record_task(at, enacted.task_record(at, Outcome::Unfinished, ran, now), &[], sink);
             }
-            sink.record(enacted.record(Outcome::Unfinished, now));
+            sink.record(enacted.record(Outcome::Unfinished, None, now));
         }
     }
 }
 
 /// Where and when a task ran.
-#[derive(Copy, Clone)]
-struct Ran<'a> {
+struct Ran {
     pool: Option<PoolId>,
     start: Option<Time>,
+    last_start: Option<Time>,
     end: Time,
     attempts: u32,
-    /// When a group passed the marks between its tasks.
-    passed: &'a [Time],
 }
 
-impl Ran<'_> {
-    fn nowhere(end: Time) -> Self {
-        Self { pool: None, start: None, end, attempts: 0, passed: &[] }
+impl Ran {
+    const fn nowhere(end: Time) -> Self {
+        Self { pool: None, start: None, last_start: None, end, attempts: 0 }
     }
 }
 
 impl Enacted {
-    /// Records a task, or all tasks of a group.
-    fn record_task(
-        &self,
-        at: usize,
-        outcome: Outcome,
-        ran: &Ran<'_>,
-        known: Time,
-        sink: &mut dyn RecordSink,
-    ) {
-        let Some(members) = self.submitted.members(at) else {
-            let task = &self.submitted.spec.tasks[at];
-            return sink.record(self.task_record(task, at, outcome, ran, known));
-        };
+    /// Records a task, or those of a group, which has passed its marks at these times.
+    fn record_task(&self, at: usize, whole: TaskRecord, passed: &[Time], sink: &mut dyn RecordSink) {
+        let Some(members) = self.submitted.members(at) else { return sink.record(Record::Task(whole)) };
         let marks = GroupMember::marks(members);
-        let passed = |mark: Span| ran.passed.get(marks.binary_search(&mark).ok()?).copied();
+        let passed = |mark: Span| passed.get(marks.binary_search(&mark).ok()?).copied();
         for member in members {
             let task = &self.submitted.ungrouped().tasks[member.task as usize];
-            let (start, end) = (passed(member.run.0), passed(member.run.1));
-            let ran = Ran { start, end: end.unwrap_or(ran.end), ..*ran };
-            sink.record(self.task_record(task, at, outcome, &ran, known));
+            let start = passed(member.run.0);
+            sink.record(Record::Task(TaskRecord {
+                name: task.name.clone(),
+                kind: task.kind.clone(),
+                start,
+                last_start: start,
+                end: passed(member.run.1).unwrap_or(whole.end),
+                ..whole.clone()
+            }));
         }
     }
 
-    fn task_record(
-        &self,
-        task: &WorkflowTask,
-        at: usize,
-        outcome: Outcome,
-        ran: &Ran<'_>,
-        known: Time,
-    ) -> Record {
+    fn task_record(&self, at: usize, outcome: Outcome, ran: Ran, known: Time) -> TaskRecord {
+        let (task, course) = (&self.submitted.spec.tasks[at], &self.tasks[at]);
         let nowhere = PoolId { site: SiteId::GRID, partition: PartitionId::default() };
         let PoolId { site, partition } = ran.pool.unwrap_or(nowhere);
-        Record::Task(TaskRecord {
+        TaskRecord {
             workflow: self.submitted.number,
             name: task.name.clone(),
             kind: task.kind.clone(),
-            job: JobId(self.submitted.first_job.0 + at as u64),
+            job: self.job(at),
             site,
             partition,
-            ready: self.ready[at],
+            after: course.after.map(|at| self.job(at as usize)),
+            ready: course.ready,
+            decided: course.decided,
+            sent: course.sent,
+            queued: course.queued,
             start: ran.start,
+            last_start: ran.last_start,
             end: ran.end,
             known,
             outcome,
             attempts: ran.attempts,
-        })
+        }
     }
 
-    fn record(&self, outcome: Outcome, end: Time) -> Record {
+    /// The job of a task.
+    fn job(&self, at: usize) -> JobId {
+        JobId(self.submitted.first_job.0 + at as u64)
+    }
+
+    /// The record of the workflow. `last` is the task that ended last, with the parts of the time up to its end.
+    fn record(&self, outcome: Outcome, last: Option<(usize, ResponseParts)>, end: Time) -> Record {
+        let procs = self.submitted.spec.tasks.iter().map(|task| task.procs);
+        let held = self.tasks.iter().zip(procs).filter_map(|(task, procs)| {
+            let (from, to) = task.ran?;
+            Some((from, to, procs))
+        });
         Record::Workflow(WorkflowRecord {
             workflow: self.submitted.number,
             name: self.submitted.spec.name.clone(),
@@ -161,7 +181,12 @@ impl Enacted {
             outcome,
             tasks: self.submitted.ungrouped().tasks.len() as u32,
             completed: self.completed,
+            attempts: self.attempts,
             critical_path: self.critical_path,
+            bounds: self.bounds,
+            peak: peak(held),
+            last: last.map(|(at, _)| self.job(at)),
+            parts: last.map(|(_, parts)| parts),
         })
     }
 }
@@ -187,11 +212,18 @@ impl Broker {
             })
         };
         let workflow = checked(&submitted.spec)?;
-        let ungrouped = submitted.groups.as_ref().map(|groups| checked(&groups.workflow)).transpose()?;
-        let whole = ungrouped.as_ref().unwrap_or(&workflow);
-        let (secs, _) = whole.critical_path(&Costs::at_reference(whole, None));
+        let jobs: Vec<Box<Job>> = submitted.jobs().map(Box::new).collect();
+        // What it needs at least is said of its tasks, not of the groups that they are in.
+        let (secs, bounds) = match &submitted.groups {
+            None => least(&workflow, &jobs, &self.state.pools),
+            Some(groups) => {
+                let alone = WorkflowSubmission::new(submitted.submit, JobId(0), groups.workflow.clone());
+                let jobs: Vec<Box<Job>> = alone.jobs().map(Box::new).collect();
+                least(&checked(&groups.workflow)?, &jobs, &self.state.pools)
+            }
+        };
         let mut entries = Vec::new();
-        for (id, job) in workflow.ids().zip(submitted.jobs().map(Box::new)) {
+        for (id, job) in workflow.ids().zip(jobs) {
             match workflow.predecessors(id).count() {
                 0 => entries.push(job),
                 missing => self.state.tasks.block(job, missing as u32),
@@ -199,21 +231,34 @@ impl Broker {
         }
         let enacted = Enacted {
             critical_path: Span::from_secs_f64(secs).unwrap_or(Span::MAX),
-            ready: vec![None; workflow.len()],
+            bounds,
+            tasks: vec![Course::default(); workflow.len()],
             left: workflow.len() as u32,
             completed: 0,
+            attempts: 0,
             successors: successors(&workflow),
             submitted,
         };
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
-        entries.into_iter().for_each(|job| self.ready(job, now, outbox));
+        entries.into_iter().for_each(|job| self.ready(job, None, now, outbox));
         Ok(())
     }
 
-    /// Lets a task wait to be assigned, now that all that it waits for has completed.
-    fn ready(&mut self, job: Box<Job>, now: Stamp, outbox: &mut dyn Outbox) {
-        if let Some((enacted, at)) = self.state.workflows.of(super::task(&job)) {
-            enacted.ready[at] = Some(now.time);
+    /// Lets a task wait to be assigned, now that all that it waits for has completed: it is submitted as a job of the grid. `after` is the task
+    /// that it waited for last, with the parts of the time up to its end.
+    fn ready(
+        &mut self,
+        mut job: Box<Job>,
+        after: Option<(u32, ResponseParts)>,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) {
+        job.resubmit(now.time);
+        if let Some(course) = self.state.workflows.course(super::task(&job)) {
+            course.ready = Some(now.time);
+            if let Some((task, path)) = after {
+                (course.after, course.path) = (Some(task), path);
+            }
         }
         self.policy.on(&BrokerEvent::Unblocked(job.id));
         self.wait(job, Vec::new(), now, outbox);
@@ -230,8 +275,13 @@ impl Broker {
     ) {
         let State { workflows, tasks, done, .. } = &mut self.state;
         let Some((enacted, at)) = workflows.of(ended.task) else { return };
-        let EndedJob { outcome, start, end, attempts, ref passed, .. } = *ended;
-        enacted.record_task(at, outcome, &Ran { pool, start, end, attempts, passed }, now.time, outbox);
+        let EndedJob { outcome, start, last_start, end, attempts, ref passed, .. } = *ended;
+        let record =
+            enacted.task_record(at, outcome, Ran { pool, start, last_start, end, attempts }, now.time);
+        let path = enacted.tasks[at].path + record.parts().unwrap_or_default();
+        enacted.record_task(at, record, passed, outbox);
+        enacted.tasks[at].ran = last_start.filter(|_| outcome == Outcome::Completed).map(|from| (from, end));
+        enacted.attempts += u64::from(attempts);
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
         let id = |at: u32| TaskId(first.0 + u64::from(at));
@@ -245,7 +295,8 @@ impl Broker {
                 let Some(job) = tasks.take_blocked(id(next)) else { continue };
                 let (at, outcome) = (next as usize, Outcome::Cancelled);
                 outbox.record(Record::Job(unplaced(&job, outcome, now.time)));
-                enacted.record_task(at, outcome, &Ran::nowhere(now.time), now.time, outbox);
+                let record = enacted.task_record(at, outcome, Ran::nowhere(now.time), now.time);
+                enacted.record_task(at, record, &[], outbox);
                 enacted.left -= 1;
                 *done += 1;
                 doomed.extend(&enacted.successors[at]);
@@ -255,10 +306,11 @@ impl Broker {
         if enacted.left == 0 {
             let all = enacted.completed as usize == enacted.submitted.ungrouped().tasks.len();
             let outcome = if all { Outcome::Completed } else { Outcome::Failed };
-            outbox.record(enacted.record(outcome, now.time));
+            outbox.record(enacted.record(outcome, Some((at, path)), now.time));
             workflows.0.remove(&first);
         }
         cancelled.iter().for_each(|ended| self.notify_portal(ended, now, outbox));
-        unblocked.into_iter().for_each(|job| self.ready(job, now, outbox));
+        let after = Some((at as u32, path));
+        unblocked.into_iter().for_each(|job| self.ready(job, after, now, outbox));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::experiment::{Progress, Run, RunError};
-use crate::model::{JobId, JobRef, SiteId, Submission, WorkloadId};
+use crate::model::{JobId, JobRef, SiteId, Submission, WorkflowId, WorkflowSubmission, WorkloadId};
 use crate::scenario::PlannedWorkload;
 use crate::units::Time;
 use crate::verify::JobRequest;
@@ -28,6 +28,8 @@ struct Stream {
     read: FxHashMap<u64, JobRequest>,
     /// Numbers that have been read, under feedback.
     numbers: FxHashSet<u64>,
+    /// Workflows that have been read, with their numbers.
+    workflows: Vec<WorkflowSubmission>,
 }
 
 impl Workloads {
@@ -43,6 +45,7 @@ impl Workloads {
             feedback,
             read: FxHashMap::default(),
             numbers: FxHashSet::default(),
+            workflows: Vec::new(),
         };
         let mut streams = BTreeMap::new();
         let resolved = &run.scenario().resolved;
@@ -96,7 +99,7 @@ impl Workloads {
     ///
     /// # Errors
     /// The reason why the workload cannot be read to its end.
-    pub(super) fn left(mut self) -> Result<(Option<JobRef>, u64), String> {
+    pub(super) fn left(&mut self) -> Result<(Option<JobRef>, u64), String> {
         let (mut first, mut count) = (None, 0);
         for (&workload, stream) in &mut self.streams {
             while stream.next()? {}
@@ -113,6 +116,13 @@ impl Workloads {
         }
         Ok((first, count))
     }
+
+    /// The workflows of the run, once the workloads have been read to their end.
+    pub(super) fn into_workflows(self) -> impl Iterator<Item = WorkflowSubmission> {
+        let until = self.until;
+        let all = self.streams.into_values().flat_map(|stream| stream.workflows);
+        all.filter(move |workflow| until.is_none_or(|until| workflow.submit < until))
+    }
 }
 
 impl Stream {
@@ -122,8 +132,11 @@ impl Stream {
         let job = match next.map_err(|error| format!("the workload cannot be read once more: {error}"))? {
             None => return Ok(false),
             Some(Submission::Job(job)) => job,
-            Some(Submission::Workflow(workflow)) => {
-                self.read.extend(workflow.jobs().map(|job| (job.id.0, JobRequest::of(&job, false))));
+            Some(Submission::Workflow(mut workflow)) => {
+                let request = |job| JobRequest { task: true, ..JobRequest::of(&job, false) };
+                self.read.extend(workflow.jobs().map(|job| (job.id.0, request(job))));
+                workflow.number = WorkflowId(self.workflows.len() as u32);
+                self.workflows.push(workflow);
                 return Ok(true);
             }
         };

@@ -13,7 +13,7 @@ use crate::metrics::{Ages, Definitions, Fingerprint, GridFacts, GridMeasures, Gr
 use crate::model::{
     EventCause, EventKind, EventRecord, JobClasses, JobId, JobRecord, MachineRecord, MachineState, Origin,
     Outcome, PartitionId, PartitionSpec, ProcSet, Record, RejectReason, SegmentRecord, SiteId, SiteSpec,
-    TaskRecord, WorkflowId, WorkflowRecord,
+    TaskRecord, WorkflowBounds, WorkflowId, WorkflowRecord,
 };
 use crate::output::{OutputDir, OutputOptions};
 use crate::platform::Usage;
@@ -110,8 +110,13 @@ pub(super) fn workflow() -> Vec<Record> {
         job: JobId(17),
         site: SiteId(0),
         partition: PartitionId(0),
+        after: None,
         ready: Some(Time::from_secs(5)),
+        decided: Some(Time::from_secs(5)),
+        sent: Some(Time::from_secs(5)),
+        queued: Some(Time::from_micros(5_250_000)),
         start: Some(Time::from_micros(6_500_000)),
+        last_start: Some(Time::from_secs(8)),
         end: Time::from_secs(9),
         known: Time::from_secs(10),
         outcome: Outcome::Killed,
@@ -123,7 +128,11 @@ pub(super) fn workflow() -> Vec<Record> {
         job: JobId(18),
         site: SiteId::GRID,
         ready: None,
+        decided: None,
+        sent: None,
+        queued: None,
         start: None,
+        last_start: None,
         end: Time::from_secs(10),
         outcome: Outcome::Cancelled,
         attempts: 0,
@@ -137,7 +146,16 @@ pub(super) fn workflow() -> Vec<Record> {
         outcome: Outcome::Failed,
         tasks: 2,
         completed: 0,
+        attempts: 2,
         critical_path: Span::from_micros(3_250_000),
+        bounds: WorkflowBounds {
+            fastest_path: Span::from_secs(3),
+            work: Span::from_secs(4),
+            alone: Span::from_secs(3),
+        },
+        peak: 2,
+        last: Some(JobId(17)),
+        parts: first.parts(),
     };
     vec![Record::Task(first), Record::Task(second), Record::Workflow(whole)]
 }
