@@ -1,5 +1,6 @@
 //! The broker: decides which grid job goes to which pool.
 
+mod lost;
 mod planning;
 mod unplaced;
 mod workflows;
@@ -202,6 +203,7 @@ impl Broker {
                 self.settle(at);
             }
             self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
+            self.lose_all();
         }
         if self.spec.policy == saved.spec.policy {
             self.policy.restore(&saved.policy).map_err(|problem| self.bad_save(&problem))
@@ -290,30 +292,6 @@ impl Broker {
         }
     }
 
-    /// Handles a job that has returned.
-    fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
-        self.moved(&job, now);
-        let mut refused = Vec::new();
-        if let Some((at, earlier)) = self.state.tasks.remove(task(&job)) {
-            refused = earlier;
-            let pool = self.settle(at);
-            match why {
-                EventCause::Refused(_) => refused.push(pool),
-                EventCause::SiteLeft => {
-                    self.state.tally.landed_nowhere += 1;
-                    // The next report will say when it is back.
-                    for other in self.state.pools.iter_mut().filter(|other| other.facts.id.site == pool.site)
-                    {
-                        other.open = false;
-                    }
-                }
-                _ => {}
-            }
-            self.policy.on(&BrokerEvent::Returned { job: job.id, pool });
-        }
-        self.wait(job, refused, now, outbox);
-    }
-
     /// Adds a job to those that wait here, if there is a pool that could ever take it.
     fn wait(&mut self, job: Box<Job>, refused: Vec<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
         let seen = Task::new(&job, &refused);
@@ -346,6 +324,7 @@ impl Broker {
             pool.open = report.open;
             self.state.tasks.measured(at, report.measured);
             self.settle(at);
+            self.lose_misfits(at);
         }
         churned
     }
@@ -385,10 +364,11 @@ impl Moments for Broker {
             }
             (self.state.again, self.fresh, self.all) = (None, true, true);
         }
-        if std::mem::take(&mut self.fresh) && self.state.tasks.count_ready() > 0 {
+        let undecided = if self.abilities.workflows { self.state.tasks.count_undecided() } else { 0 };
+        if std::mem::take(&mut self.fresh) && self.state.tasks.count_ready() + undecided > 0 {
             self.plan(now, outbox)?;
         }
-        Ok(())
+        self.send_planned(now, outbox)
     }
 
     fn quiescence(&self) -> Quiescence {

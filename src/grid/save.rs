@@ -93,8 +93,8 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 5: workflows, and more of the ends of jobs.
-            Self::Broker => 5,
+            // 6: what is planned.
+            Self::Broker => 6,
             // 4: as the broker.
             Self::Portal | Self::Dispatcher => 4,
             Self::Site => 4,

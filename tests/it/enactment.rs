@@ -20,7 +20,7 @@ use crate::grid::{jobs_of, plain};
 use crate::support::{cases, through_bytes};
 
 /// Tasks of one processor with these run times in seconds, and what waits for what.
-fn workflow(runtimes: &[u64], edges: &[(u32, u32)]) -> WorkflowSpec {
+pub fn workflow(runtimes: &[u64], edges: &[(u32, u32)]) -> WorkflowSpec {
     let task = |(at, secs): (usize, &u64)| WorkflowTask {
         name: format!("t{at}"),
         kind: "task".to_owned(),
@@ -47,7 +47,7 @@ fn run(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Vec<Record> {
     records
 }
 
-fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
+pub fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
     let mut tasks: Vec<&TaskRecord> = records
         .iter()
         .filter_map(|record| match record {

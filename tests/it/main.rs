@@ -42,6 +42,7 @@ mod omniscient;
 mod oracle;
 mod orders;
 mod outside;
+mod planned;
 mod readme;
 mod run_errors;
 mod runtime;

@@ -1,7 +1,7 @@
 //! Planning: the policy is asked about the waiting jobs, and its plan is carried out.
 
 use super::{Broker, State, of_job};
-use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan};
+use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan, Planned};
 use crate::entity::mailbox::{MOST_ROUNDS, Moments};
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher};
 use crate::model::{EventKind, EventRecord, Record};
@@ -25,8 +25,11 @@ impl Broker {
 
     /// Asks the policy about tasks that are ready.
     fn ask(&mut self, asked: Asked, now: Stamp) -> Plan {
-        let State { tasks, pools, .. } = &mut self.state;
+        let State { tasks, pools, workflows, .. } = &mut self.state;
         let mut view = GridView::new(now.time, pools, tasks, asked, self.spec.count_in_flight);
+        if self.abilities.workflows {
+            view = view.showing(workflows.live().collect());
+        }
         if let Some(job) = self.traced {
             view = view.traced(job);
         }
@@ -74,6 +77,17 @@ impl Broker {
         Ok(())
     }
 
+    /// Sends what is planned and ready, in each pool's lane up to the first task that is not ready.
+    pub(super) fn send_planned(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        for at in 0..self.state.pools.len() {
+            while let Some((task, Planned { start, end, reason, .. })) = self.state.tasks.next_planned(at) {
+                self.state.last = now.time;
+                self.carry_out(Decision { task, act: Act::Assign(at), reason, start, end }, now, outbox)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Carries out a decision. Returns how long it takes to the site.
     fn carry_out(
         &mut self,
@@ -81,11 +95,20 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<Span, EntityError> {
-        let Decision { task, act: Act::Assign(at), .. } = decision;
+        let Decision { task, act, reason, start, end } = decision;
         let bad = |problem| EntityError::BadPlan { policy: self.spec.policy.to_string(), task, problem };
+        let (Act::Assign(at) | Act::Plan(at)) = act;
         let Some(pool) = self.state.pools.get(at) else {
             return Err(bad(format!("to pool {at} of {}", self.state.pools.len())));
         };
+        if act == Act::Plan(at) {
+            let waits = self.state.tasks.plan(task, Planned { pool: at, start, end, reason });
+            return if waits {
+                Ok(Span::ZERO)
+            } else {
+                Err(bad("which does not wait with the broker".to_owned()))
+            };
+        }
         let (id, latency, age) = (pool.facts.id, pool.facts.latency, now.time.since(pool.measured));
         // The dispatcher does this unless it reports otherwise.
         let arrival = now.next_round().after(latency);

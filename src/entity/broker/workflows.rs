@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{Broker, State, unplaced};
-use crate::broker::{BrokerEvent, Pool, TaskState, Tasks};
+use crate::broker::mapping::Dag;
+use crate::broker::{BrokerEvent, Ended, LiveWorkflow, Planned, Pool, TaskState, Tasks};
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
     Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, SiteId, TaskId, TaskRecord, WorkflowRecord,
@@ -28,14 +29,8 @@ struct Enacted {
     /// Tasks that have not ended.
     left: u32,
     completed: u32,
-    /// For each task those that wait for it; follows from the workflow.
-    #[serde(skip)]
-    successors: Vec<Vec<u32>>,
-}
-
-/// The tasks that wait for each task.
-fn successors(workflow: &Workflow) -> Vec<Vec<u32>> {
-    workflow.ids().map(|task| workflow.successors(task).map(|(to, _)| to.0).collect()).collect()
+    /// What policies see of it.
+    live: LiveWorkflow,
 }
 
 impl Workflows {
@@ -47,7 +42,7 @@ impl Workflows {
     pub(super) fn rebuild(&mut self) -> Result<(), String> {
         for enacted in self.0.values_mut() {
             let workflow = Workflow::from_spec(enacted.submitted.spec.clone());
-            enacted.successors = successors(&workflow.map_err(|error| error.to_string())?);
+            enacted.live.set_dag(Dag::of(&workflow.map_err(|error| error.to_string())?));
         }
         Ok(())
     }
@@ -65,6 +60,17 @@ impl Workflows {
         let (first, enacted) = self.0.range_mut(..=task).next_back()?;
         let at = usize::try_from(task.0 - first.0).ok()?;
         (at < enacted.ready.len()).then_some((enacted, at))
+    }
+
+    /// What policies see of them, in the order in which they arrived.
+    pub(super) fn live(&self) -> impl Iterator<Item = &LiveWorkflow> {
+        self.0.values().map(|enacted| &enacted.live)
+    }
+
+    /// All that waits for a task, directly or not, by number.
+    pub(super) fn descendants(&mut self, task: TaskId) -> Vec<TaskId> {
+        let Some((enacted, at)) = self.of(task) else { return Vec::new() };
+        enacted.live.descendants(at).into_iter().map(|at| enacted.live.id(at)).collect()
     }
 
     /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
@@ -159,21 +165,25 @@ impl Broker {
             ready: vec![None; workflow.len()],
             left: workflow.len() as u32,
             completed: 0,
-            successors: successors(&workflow),
+            live: LiveWorkflow::new(submitted.first_task, Dag::of(&workflow)),
             submitted,
         };
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
-        entries.into_iter().for_each(|job| self.ready(job, now, outbox));
+        entries.into_iter().for_each(|job| self.ready(job, None, now, outbox));
         Ok(())
     }
 
-    /// Lets a task wait to be assigned, now that all that it waits for has completed.
-    fn ready(&mut self, job: Box<Job>, now: Stamp, outbox: &mut dyn Outbox) {
-        if let Some((enacted, at)) = self.state.workflows.of(super::task(&job)) {
+    /// Lets a task wait to be assigned, now that all that it waits for has completed. If it is planned, it waits for its turn.
+    fn ready(&mut self, job: Box<Job>, planned: Option<Planned>, now: Stamp, outbox: &mut dyn Outbox) {
+        let task = super::task(&job);
+        if let Some((enacted, at)) = self.state.workflows.of(task) {
             enacted.ready[at] = Some(now.time);
         }
         self.policy.on(&BrokerEvent::Unblocked(job.id));
         self.wait(job, Vec::new(), now, outbox);
+        if let Some(planned) = planned {
+            self.state.tasks.plan(task, planned);
+        }
     }
 
     /// Goes on with the workflow of a job that has ended, if it is of one: what waits for it is ready if it has completed and was the last;
@@ -185,28 +195,32 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) {
+        let place = pool.and_then(|pool| self.pool_at(pool));
         let State { workflows, tasks, done, .. } = &mut self.state;
         let Some((enacted, at)) = workflows.of(ended.task) else { return };
         let EndedJob { outcome, start, end, attempts, .. } = *ended;
         outbox.record(enacted.task_record(at, outcome, Ran { pool, start, end, attempts }, now.time));
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
-        let id = |at: u32| TaskId(first.0 + u64::from(at));
+        enacted.live.end(at, Ended { pool: place, at: end });
         let (mut unblocked, mut cancelled) = (Vec::new(), Vec::new());
         if outcome == Outcome::Completed {
             enacted.completed += 1;
-            unblocked.extend(enacted.successors[at].iter().filter_map(|next| tasks.unblock(id(*next))));
+            let (live, after) = (&enacted.live, enacted.live.dag().successors(at));
+            unblocked.extend(after.filter_map(|(next, _)| tasks.unblock(live.id(next))));
         } else {
-            let mut doomed: BTreeSet<u32> = enacted.successors[at].iter().copied().collect();
-            while let Some(next) = doomed.pop_first() {
-                let Some(job) = tasks.take_blocked(id(next)) else { continue };
-                let (at, outcome) = (next as usize, Outcome::Cancelled);
+            let mut doomed: BTreeSet<usize> =
+                enacted.live.dag().successors(at).map(|(next, _)| next).collect();
+            while let Some(at) = doomed.pop_first() {
+                let Some((job, _)) = tasks.take_blocked(enacted.live.id(at)) else { continue };
+                let outcome = Outcome::Cancelled;
                 let ran = Ran { pool: None, start: None, end: now.time, attempts: 0 };
                 outbox.record(Record::Job(unplaced(&job, outcome, now.time)));
                 outbox.record(enacted.task_record(at, outcome, ran, now.time));
                 enacted.left -= 1;
                 *done += 1;
-                doomed.extend(&enacted.successors[at]);
+                enacted.live.end(at, Ended { pool: None, at: now.time });
+                doomed.extend(enacted.live.dag().successors(at).map(|(next, _)| next));
                 cancelled.push(EndedJob::unplaced(&job, outcome, now.time));
             }
         }
@@ -217,6 +231,6 @@ impl Broker {
             workflows.0.remove(&first);
         }
         cancelled.into_iter().for_each(|ended| self.notify_portal(ended, now, outbox));
-        unblocked.into_iter().for_each(|job| self.ready(job, now, outbox));
+        unblocked.into_iter().for_each(|(job, planned)| self.ready(job, planned, now, outbox));
     }
 }
