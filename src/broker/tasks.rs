@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::lane::Lane;
+use super::lane::{Lane, Placed};
 use super::ready::{Rank, Ready, Shape};
 use super::{InFlight, Planned, Pool, Task};
 use crate::model::{Job, PoolId, TaskId};
@@ -65,21 +65,6 @@ enum Phase {
         rank: Rank,
     },
     Placed(Placed),
-}
-
-/// An assignment that has neither ended nor returned.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Placed {
-    /// Its pool's place among the pools.
-    pub pool: usize,
-    /// Its processors.
-    pub procs: u32,
-    /// Processors × estimate in processor-microseconds.
-    pub area: u128,
-    /// When it reaches its site; `None` while the dispatcher holds it back.
-    pub arrival: Option<Stamp>,
-    /// Whether the last report of the pool does not include it.
-    unseen: bool,
 }
 
 /// The state of a task at the broker.
