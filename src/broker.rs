@@ -42,7 +42,7 @@ pub mod policies;
 pub use absent::Absent;
 pub use choose::{Choose, Gate, OneByOne, Pick};
 pub use decision::{Candidate, Choice};
-pub use grid_view::GridView;
+pub use grid_view::{DataTimes, GridView};
 pub use lane::Placed;
 pub use live::{Ended, LiveWorkflow, TaskProgress};
 pub use plan::{Act, Answer, Decision, Plan, Planned, Reason};

@@ -12,7 +12,7 @@ use super::pool::{Pool, spread};
 use super::ready::Rank;
 use super::tasks::{Asked, Tasks};
 use super::{LiveWorkflow, TaskProgress};
-use crate::model::{JobId, TaskId};
+use crate::model::{JobId, SiteId, TaskId};
 use crate::units::Time;
 
 /// The view from which a broker policy plans, and into which it writes its plan.
@@ -29,6 +29,13 @@ pub struct GridView<'a> {
     taken: BTreeSet<TaskId>,
     trace: Option<PlanTrace>,
     workflows: Vec<&'a LiveWorkflow>,
+    data: Option<&'a dyn DataTimes>,
+}
+
+/// Knows when the files of tasks can be at sites.
+pub trait DataTimes: std::fmt::Debug {
+    /// When all files that the task reads can be at the site; now if it reads none.
+    fn there(&self, task: TaskId, site: SiteId) -> Time;
 }
 
 impl<'a> GridView<'a> {
@@ -41,14 +48,20 @@ impl<'a> GridView<'a> {
         count_in_flight: bool,
     ) -> Self {
         let (plan, taken) = (Plan::new(), BTreeSet::new());
-        let (highest, trace, workflows) = (None, None, Vec::new());
-        Self { now, pools, tasks, asked, count_in_flight, plan, highest, taken, trace, workflows }
+        let (highest, trace, workflows, data) = (None, None, Vec::new(), None);
+        Self { now, pools, tasks, asked, count_in_flight, plan, highest, taken, trace, workflows, data }
     }
 
     /// The same view, in which these workflows are seen.
     #[must_use]
     pub fn showing(self, workflows: Vec<&'a LiveWorkflow>) -> Self {
         Self { workflows, ..self }
+    }
+
+    /// The same view, in which tasks have files.
+    #[must_use]
+    pub fn with_data(self, data: &'a dyn DataTimes) -> Self {
+        Self { data: Some(data), ..self }
     }
 
     /// The same view, in which the assignment of one job records what was compared for it.
@@ -157,7 +170,10 @@ impl<'a> GridView<'a> {
         let pool = &self.pools[pool];
         let procs = pool.procs_for(&task);
         let start = pool.reported_start(procs)?;
-        let ready = pool.ready(&task, self.now);
+        let mut ready = pool.ready(&task, self.now);
+        if let Some(data) = self.data {
+            ready = ready.max(data.there(task.id(), pool.facts.id.site) + pool.facts.latency);
+        }
         if pool.in_flight.jobs == 0 || pool.has_room(procs, start) {
             return Some(start.max(ready));
         }

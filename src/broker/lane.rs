@@ -17,7 +17,7 @@ pub struct Placed {
     pub procs: u32,
     /// Processors × estimate in processor-microseconds.
     pub area: u128,
-    /// When it reaches its site; `None` while the dispatcher holds it back.
+    /// When it reaches its site; `None` while the dispatcher holds it back, or its files are on their way there.
     pub arrival: Option<Stamp>,
     /// Whether the last report of the pool does not include it.
     pub(super) unseen: bool,

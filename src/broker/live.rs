@@ -84,7 +84,7 @@ impl LiveWorkflow {
         }
         let plan = tasks.plan_of(self.id(at));
         match tasks.state(self.id(at)) {
-            Some(TaskState::Placed(pool)) => TaskProgress::Placed(pool, plan),
+            Some(TaskState::Staging(pool) | TaskState::Placed(pool)) => TaskProgress::Placed(pool, plan),
             _ => plan.map_or(TaskProgress::Undecided, TaskProgress::Planned),
         }
     }

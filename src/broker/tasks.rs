@@ -1,6 +1,7 @@
 //! The table of the tasks that the broker has to do with, by number.
 
 mod planned;
+mod staging;
 #[cfg(test)]
 mod tests;
 
@@ -64,6 +65,11 @@ enum Phase {
         job: Box<Job>,
         rank: Rank,
     },
+    /// It stays with the broker until its files are at the site of its pool.
+    Staging {
+        job: Box<Job>,
+        placed: Placed,
+    },
     Placed(Placed),
 }
 
@@ -75,7 +81,9 @@ pub enum TaskState {
     Blocked,
     /// It waits with the broker to be assigned.
     Ready,
-    /// It has been assigned to the pool at this place, and neither ended nor returned.
+    /// It has been assigned to the pool at this place, and waits with the broker until its files are there.
+    Staging(usize),
+    /// It has been sent to the pool at this place, and neither ended nor returned.
     Placed(usize),
 }
 
@@ -109,6 +117,7 @@ impl Tasks {
         self.rows.get(&task).map(|row| match &row.phase {
             Phase::Blocked { .. } => TaskState::Blocked,
             Phase::Ready { .. } => TaskState::Ready,
+            Phase::Staging { placed, .. } => TaskState::Staging(placed.pool),
             Phase::Placed(placed) => TaskState::Placed(placed.pool),
         })
     }
@@ -123,7 +132,7 @@ impl Tasks {
         let row = self.rows.get(&task)?;
         match &row.phase {
             Phase::Ready { job, rank } => Some(Task::new(job, &row.refused).at(*rank)),
-            Phase::Blocked { .. } | Phase::Placed(_) => None,
+            Phase::Blocked { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
         }
     }
 
@@ -172,14 +181,14 @@ impl Tasks {
     pub fn waiting(&self) -> impl Iterator<Item = &Job> {
         self.ready.all().chain(self.ready_planned()).filter_map(|id| match &self.rows.get(&id)?.phase {
             Phase::Ready { job, .. } => Some(&**job),
-            Phase::Blocked { .. } | Phase::Placed(_) => None,
+            Phase::Blocked { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
         })
     }
 
-    /// Takes out the jobs that wait, in order, and then those that are planned or wait for other tasks.
+    /// Takes out the jobs that wait, in order, and then those that are planned or wait for other tasks or for their files.
     pub(crate) fn take_waiting(&mut self) -> impl Iterator<Item = Box<Job>> + '_ {
         let others = |row: &Row| match row.phase {
-            Phase::Blocked { .. } => true,
+            Phase::Blocked { .. } | Phase::Staging { .. } => true,
             Phase::Ready { .. } => row.planned.is_some(),
             Phase::Placed(_) => false,
         };
@@ -188,7 +197,7 @@ impl Tasks {
         self.planned.iter_mut().for_each(BTreeSet::clear);
         self.undecided = 0;
         ids.into_iter().filter_map(|id| match self.rows.remove(&id)?.phase {
-            Phase::Blocked { job, .. } | Phase::Ready { job, .. } => Some(job),
+            Phase::Blocked { job, .. } | Phase::Ready { job, .. } | Phase::Staging { job, .. } => Some(job),
             Phase::Placed(_) => None,
         })
     }
@@ -222,25 +231,25 @@ impl Tasks {
         }
         match row.phase {
             Phase::Blocked { job, .. } => Some((job, row.planned)),
-            Phase::Ready { .. } | Phase::Placed(_) => None,
+            Phase::Ready { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
         }
     }
 
-    /// Notes that a ready task goes to the pool at this place, and when it arrives there. Returns its job and its
+    /// Notes that a ready task goes to the pool at this place, and when it arrives there if that is known. Returns its job and its
     /// processors there; `None` if it is not ready.
     pub(crate) fn place(
         &mut self,
         task: TaskId,
         at: usize,
         pool: &Pool,
-        arrival: Stamp,
+        arrival: Option<Stamp>,
     ) -> Option<(Box<Job>, u32)> {
         let row = self.rows.get_mut(&task)?;
         let Phase::Ready { job, rank } = &row.phase else { return None };
         let seen = Task::new(job, &row.refused);
         let (procs, run) = (pool.procs_for(&seen), pool.run_of(&seen));
         let area = u128::from(procs) * u128::from(run.micros());
-        let placed = Placed { pool: at, procs, area, arrival: Some(arrival), unseen: true };
+        let placed = Placed { pool: at, procs, area, arrival, unseen: true };
         match row.planned {
             Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
             None => self.ready.remove(*rank, || Shape::of(&seen)),
@@ -248,7 +257,7 @@ impl Tasks {
         self.lanes[at].add(task, &placed);
         match std::mem::replace(&mut row.phase, Phase::Placed(placed)) {
             Phase::Ready { job, .. } => Some((job, procs)),
-            Phase::Blocked { .. } | Phase::Placed(_) => None,
+            _ => None,
         }
     }
 
@@ -300,7 +309,7 @@ impl Tasks {
     pub(crate) fn coming(&self, pool: usize, measured: Stamp) -> u32 {
         let lane = &self.lanes[pool];
         let procs = |task| match self.rows.get(&task).map(|row| &row.phase) {
-            Some(Phase::Placed(placed)) => u64::from(placed.procs),
+            Some(Phase::Placed(placed) | Phase::Staging { placed, .. }) => u64::from(placed.procs),
             _ => 0,
         };
         let left = lane.arrived(measured).fold(lane.sum().procs, |left, task| left - procs(task));
@@ -338,6 +347,11 @@ impl From<Saved> for Tasks {
                 }
                 (Phase::Blocked { .. }, None) => tasks.undecided += 1,
                 (Phase::Ready { rank, .. }, None) => ready.push((*rank, *task)),
+                (Phase::Staging { placed, .. }, _) => {
+                    if let Some(lane) = tasks.lanes.get_mut(placed.pool) {
+                        lane.add(*task, placed);
+                    }
+                }
                 (Phase::Placed(placed), _) => {
                     if let Some(lane) = tasks.lanes.get_mut(placed.pool).filter(|_| placed.unseen) {
                         lane.add(*task, placed);

@@ -1,12 +1,17 @@
 //! The broker: decides which grid job goes to which pool.
 
+mod data;
 mod lost;
 mod planning;
+mod staging;
+mod tally;
 mod unplaced;
 mod workflows;
 
 use serde::{Deserialize, Serialize};
 
+use self::data::Data;
+pub use self::tally::BrokerTally;
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
 use self::workflows::Workflows;
 use super::mailbox::{Mailbox, Moments};
@@ -16,7 +21,8 @@ use crate::broker::{
     Tasks,
 };
 use crate::model::{
-    BrokerSpec, EventCause, Job, JobId, Outcome, PoolId, Record, RecordSink, RejectReason, Replan,
+    BrokerSpec, EventCause, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, RejectReason,
+    Replan,
 };
 use crate::units::{Span, Time};
 
@@ -33,6 +39,7 @@ pub struct Broker {
     first_pool: Vec<usize>,
     /// Whether the portal must be notified of ends.
     feedback: bool,
+    network: NetworkSpec,
     state: State,
     /// Whether something has changed since the last planning.
     fresh: bool,
@@ -49,34 +56,12 @@ struct State {
     pools: Vec<Pool>,
     tasks: Tasks,
     workflows: Workflows,
+    data: Data,
     /// When the report of what has just been assigned arrives, if it comes at this very instant.
     again: Option<Stamp>,
     done: u64,
     last: Time,
     tally: BrokerTally,
-}
-
-/// Counts of the broker.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BrokerTally {
-    /// How often the policy was asked for a plan.
-    pub plans: u64,
-    /// Assignments made.
-    pub assigned: u64,
-    /// Assignments of jobs that had been assigned before.
-    pub reassigned: u64,
-    /// Assignments that the broker has recalled; a job that had left by then stays at its site.
-    pub recalled: u64,
-    /// Jobs given up because no pool takes them.
-    pub given_up: u64,
-    /// Sum over assignments of the age of the view of the chosen pool.
-    pub age_sum: u128,
-    /// The age of the oldest view that an assignment was based on.
-    pub age_max: Span,
-    /// Most jobs that waited with the broker at once.
-    pub longest_queue: u64,
-    /// Assignments to a pool whose site turned out to be down, or to have lost the processors.
-    pub landed_nowhere: u64,
 }
 
 /// The state of a broker in a snapshot.
@@ -119,6 +104,7 @@ impl Broker {
         pools: Vec<Pool>,
         seed: u64,
         feedback: bool,
+        network: &NetworkSpec,
         registry: &BrokerRegistry,
     ) -> Result<Self, EntityError> {
         let (policy, abilities) = registry.build(&spec.policy, seed).map_err(EntityError::Broker)?;
@@ -136,6 +122,7 @@ impl Broker {
             abilities,
             first_pool,
             feedback,
+            network: network.clone(),
             state,
             fresh: false,
             all: false,
@@ -166,6 +153,7 @@ impl Broker {
 
     /// Ends the run: jobs that wait here end as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
+        self.state.data.close(now, sink);
         self.state.workflows.close(&self.state.tasks, &self.state.pools, now, sink);
         let waiting = self.state.tasks.take_waiting();
         for job in waiting.chain(self.state.mail.jobs()) {
@@ -223,9 +211,13 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
-        if !matches!(letter, ToBroker::Submit(_) | ToBroker::Workflow(_) | ToBroker::Sent { .. }) {
-            self.all = true;
-        }
+        self.all |= !matches!(
+            letter,
+            ToBroker::Submit(_)
+                | ToBroker::Workflow(_)
+                | ToBroker::Sent { .. }
+                | ToBroker::Transferred { .. }
+        );
         match letter {
             ToBroker::Submit(job) => {
                 self.state.last = now.time;
@@ -256,6 +248,7 @@ impl Broker {
                 }
             }
             ToBroker::Sent { task, arrival } => self.state.tasks.sent(task, arrival),
+            ToBroker::Transferred { id } => self.transferred(id, now, outbox),
             ToBroker::Ended(ended) => {
                 self.state.last = now.time;
                 let placed = self.state.tasks.remove(ended.task).map(|(pool, _)| self.settle(pool));
@@ -372,7 +365,9 @@ impl Moments for Broker {
     }
 
     fn quiescence(&self) -> Quiescence {
-        let State { done, last, again, .. } = self.state;
-        Quiescence { done, last, self_active: again.is_some(), ..Quiescence::default() }
+        let State { done, last, again, ref data, .. } = self.state;
+        // A result on its way home counts as a job, so that the run does not end before it is there.
+        let admitted = data.homing();
+        Quiescence { admitted, done, last, self_active: again.is_some(), ..Quiescence::default() }
     }
 }

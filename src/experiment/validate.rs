@@ -154,6 +154,10 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
         row?;
         tally.workflows += 1;
     }
+    for row in folder.transfers()?.into_iter().flatten() {
+        row?;
+        tally.workflows += 1;
+    }
     agree_with_summary(folder, &tally, last, &mut verdict);
     if tables.events.is_none() && !batsim && folder.kind() == FolderKind::Run {
         unchecked.insert(Rule::Down, "the folder has no events.csv".to_owned());
@@ -177,7 +181,7 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
 struct Tally {
     events: u64,
     segments: u64,
-    /// Tasks of workflows, and workflows.
+    /// Tasks of workflows, workflows, and copies of their files.
     workflows: u64,
     outcomes: [u64; 6],
 }

@@ -93,13 +93,14 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 6: what is planned.
+            // 6: what is planned, and the files of workflows.
             Self::Broker => 6,
-            // 4: as the broker.
-            Self::Portal | Self::Dispatcher => 4,
-            Self::Site => 4,
-            // 3: how links are shared, and uplinks.
-            Self::Network => 3,
+            // 5: settings of workflows.
+            Self::Dispatcher => 5,
+            // 4: workflows, and more of the ends of jobs.
+            Self::Portal | Self::Site => 4,
+            // 4: who asked for a transfer.
+            Self::Network => 4,
             Self::Directory => 2,
         }
     }

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{
     Elastic, EventCause, EventRecord, JobRecord, Origin, Outcome, ProcSet, Record, RejectReason,
-    SegmentRecord, TaskRecord, WorkflowRecord, saved_as_text,
+    SegmentRecord, TaskRecord, TransferRecord, WorkflowRecord, saved_as_text,
 };
 
 /// The version of the encoding below, which is raised whenever it changes; every fingerprint changes with it.
@@ -56,6 +56,7 @@ impl Fingerprint {
             Record::Event(event) => self.add_event(event),
             Record::Task(task) => self.add_task(task),
             Record::Workflow(workflow) => self.add_workflow(workflow),
+            Record::Transfer(transfer) => self.add_transfer(transfer),
             Record::Machine(_) => {}
         }
     }
@@ -159,6 +160,21 @@ impl Fingerprint {
         fields.put(workflow.tasks.to_le_bytes());
         fields.put(workflow.completed.to_le_bytes());
         fields.put(workflow.critical_path.micros().to_le_bytes());
+        self.add_hash(xxh3_128(fields.bytes()));
+    }
+
+    /// Adds a copy of a file, without its name.
+    pub fn add_transfer(&mut self, transfer: &TransferRecord) {
+        let mut fields = Fields::<128>::new(b'X');
+        fields.put(transfer.workflow.0.to_le_bytes());
+        fields.put(transfer.bytes.count().to_le_bytes());
+        fields.put(transfer.from.0.to_le_bytes());
+        fields.put(transfer.to.0.to_le_bytes());
+        fields.put(transfer.job.0.to_le_bytes());
+        fields.put(transfer.asked.micros().to_le_bytes());
+        fields.put_option(transfer.began.map(|began| began.micros()));
+        fields.put(transfer.end.micros().to_le_bytes());
+        fields.put([transfer.outcome as u8]);
         self.add_hash(xxh3_128(fields.bytes()));
     }
 

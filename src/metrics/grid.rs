@@ -73,7 +73,11 @@ impl GridMeasures {
         match record {
             Record::Job(job) => self.add_job(job),
             Record::Event(event) => self.add_event(event),
-            Record::Segment(_) | Record::Machine(_) | Record::Task(_) | Record::Workflow(_) => {}
+            Record::Segment(_)
+            | Record::Machine(_)
+            | Record::Task(_)
+            | Record::Workflow(_)
+            | Record::Transfer(_) => {}
         }
     }
 

@@ -4,7 +4,8 @@ use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::Definitions;
 use crate::model::{
-    Cause, EventRecord, JobRecord, MachineRecord, Origin, Outcome, SegmentRecord, TaskRecord, WorkflowRecord,
+    Cause, EventRecord, JobRecord, MachineRecord, Origin, Outcome, SegmentRecord, SiteId, TaskRecord,
+    TransferRecord, WorkflowRecord,
 };
 use crate::units::{Span, Time};
 
@@ -26,6 +27,9 @@ pub(super) const TASKS: &str =
 /// The columns of `workflows.csv`.
 pub(super) const WORKFLOWS: &str =
     "workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed";
+
+/// The columns of `transfers.csv`.
+pub(super) const TRANSFERS: &str = "workflow,file,bytes,from,to,job,asked,began,ended,outcome";
 
 /// The labels that rows need beside the record.
 #[derive(Debug)]
@@ -161,6 +165,23 @@ impl Columns {
         self.outcomes[workflow.outcome.index()].write(out);
         cells::integer(out, workflow.tasks);
         cells::integer(out, workflow.completed);
+    }
+
+    pub(super) fn transfer(&self, out: &mut Vec<u8>, transfer: &TransferRecord) {
+        cells::integer(out, transfer.workflow.0);
+        cells::word(out, &cells::text(&transfer.file));
+        cells::integer(out, transfer.bytes.count());
+        for place in [transfer.from, transfer.to] {
+            match place {
+                SiteId::GRID => cells::word(out, "portal"),
+                site => self.names.site(out, site),
+            }
+        }
+        cells::integer(out, transfer.job.0);
+        cells::seconds(out, transfer.asked.micros());
+        cells::maybe_seconds(out, transfer.began.map(Time::micros));
+        cells::seconds(out, transfer.end.micros());
+        cells::word(out, transfer.outcome.name());
     }
 }
 

@@ -20,7 +20,7 @@ use crate::grid::{jobs_of, plain};
 use crate::support::{cases, through_bytes};
 
 /// Tasks of one processor with these run times in seconds, and what waits for what.
-pub fn workflow(runtimes: &[u64], edges: &[(u32, u32)]) -> WorkflowSpec {
+pub(crate) fn workflow(runtimes: &[u64], edges: &[(u32, u32)]) -> WorkflowSpec {
     let task = |(at, secs): (usize, &u64)| WorkflowTask {
         name: format!("t{at}"),
         kind: "task".to_owned(),
@@ -47,7 +47,7 @@ fn run(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Vec<Record> {
     records
 }
 
-pub fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
+pub(crate) fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
     let mut tasks: Vec<&TaskRecord> = records
         .iter()
         .filter_map(|record| match record {
@@ -59,7 +59,7 @@ pub fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
     tasks
 }
 
-fn workflows(records: &[Record]) -> Vec<&WorkflowRecord> {
+pub(crate) fn workflows(records: &[Record]) -> Vec<&WorkflowRecord> {
     let found = records.iter().filter_map(|record| match record {
         Record::Workflow(workflow) => Some(workflow),
         _ => None,
@@ -67,7 +67,7 @@ fn workflows(records: &[Record]) -> Vec<&WorkflowRecord> {
     found.collect()
 }
 
-fn secs(time: Time) -> u64 {
+pub(crate) fn secs(time: Time) -> u64 {
     time.micros() / 1_000_000
 }
 

@@ -52,3 +52,4 @@ mod source_marks;
 mod support;
 mod tariffs;
 mod validating;
+mod workflow_data;

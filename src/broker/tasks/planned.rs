@@ -9,7 +9,9 @@ impl Tasks {
     /// The place of the pool that a task is planned for, until it is sent there.
     pub fn planned(&self, task: TaskId) -> Option<usize> {
         let row = self.rows.get(&task)?;
-        row.planned.filter(|_| !matches!(row.phase, Phase::Placed(_))).map(|planned| planned.pool)
+        row.planned
+            .filter(|_| !matches!(row.phase, Phase::Staging { .. } | Phase::Placed(_)))
+            .map(|planned| planned.pool)
     }
 
     /// What a plan has said of a task, also once it is sent.
@@ -23,7 +25,7 @@ impl Tasks {
         match &row.phase {
             Phase::Blocked { job, .. } => Some(Task::new(job, &row.refused)),
             Phase::Ready { job, rank } => Some(Task::new(job, &row.refused).at(*rank)),
-            Phase::Placed(_) => None,
+            Phase::Staging { .. } | Phase::Placed(_) => None,
         }
     }
 
@@ -41,7 +43,7 @@ impl Tasks {
     pub(crate) fn plan(&mut self, task: TaskId, planned: Planned) -> bool {
         let Some(row) = self.rows.get_mut(&task) else { return false };
         match (&row.phase, row.planned) {
-            (Phase::Placed(_), _) => return false,
+            (Phase::Staging { .. } | Phase::Placed(_), _) => return false,
             (_, Some(before)) => _ = self.planned[before.pool].remove(&(before.start, task)),
             (Phase::Blocked { .. }, None) => self.undecided -= 1,
             (Phase::Ready { job, rank }, None) => {
@@ -56,7 +58,9 @@ impl Tasks {
     /// Drops what a plan says of a task that has not been sent. If it is ready, it waits behind all others. False if nothing was planned.
     pub(crate) fn drop_plan(&mut self, task: TaskId) -> bool {
         let Some(row) = self.rows.get_mut(&task) else { return false };
-        let Some(planned) = row.planned.filter(|_| !matches!(row.phase, Phase::Placed(_))) else {
+        let Some(planned) =
+            row.planned.filter(|_| !matches!(row.phase, Phase::Staging { .. } | Phase::Placed(_)))
+        else {
             return false;
         };
         row.planned = None;

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::data::Data;
 use super::{Broker, State, unplaced};
 use crate::broker::mapping::Dag;
 use crate::broker::{BrokerEvent, Ended, LiveWorkflow, Planned, Pool, TaskState, Tasks};
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
-    Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, SiteId, TaskId, TaskRecord, WorkflowRecord,
-    WorkflowSubmission,
+    FileId, Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, SiteId, TaskId, TaskRecord,
+    WorkflowId, WorkflowRecord, WorkflowSubmission,
 };
 use crate::units::{Span, Time};
 use crate::workflow::{Costs, Workflow};
@@ -31,6 +32,16 @@ struct Enacted {
     completed: u32,
     /// What policies see of it.
     live: LiveWorkflow,
+    /// The number of its first file; those of the others follow.
+    first_file: FileId,
+    /// For each file the tasks that read it; follows from the workflow.
+    #[serde(skip)]
+    readers: Vec<Vec<u32>>,
+}
+
+/// The tasks that read each file.
+fn readers(workflow: &Workflow) -> Vec<Vec<u32>> {
+    workflow.files().iter().map(|file| file.consumers.iter().map(|task| task.0).collect()).collect()
 }
 
 impl Workflows {
@@ -42,13 +53,15 @@ impl Workflows {
     pub(super) fn rebuild(&mut self) -> Result<(), String> {
         for enacted in self.0.values_mut() {
             let workflow = Workflow::from_spec(enacted.submitted.spec.clone());
-            enacted.live.set_dag(Dag::of(&workflow.map_err(|error| error.to_string())?));
+            let workflow = workflow.map_err(|error| error.to_string())?;
+            enacted.live.set_dag(Dag::of(&workflow));
+            enacted.readers = readers(&workflow);
         }
         Ok(())
     }
 
     /// The task of the job of that number, if its workflow has not ended.
-    fn task_of(&self, job: JobId) -> Option<TaskId> {
+    pub(super) fn task_of(&self, job: JobId) -> Option<TaskId> {
         self.0.values().find_map(|enacted| {
             let at = job.0.checked_sub(enacted.submitted.first_job.0)?;
             (at < enacted.ready.len() as u64).then_some(TaskId(enacted.submitted.first_task.0 + at))
@@ -73,6 +86,37 @@ impl Workflows {
         enacted.live.descendants(at).into_iter().map(|at| enacted.live.id(at)).collect()
     }
 
+    /// The same, to be read.
+    fn get(&self, task: TaskId) -> Option<(&Enacted, usize)> {
+        let (first, enacted) = self.0.range(..=task).next_back()?;
+        let at = usize::try_from(task.0 - first.0).ok()?;
+        (at < enacted.ready.len()).then_some((enacted, at))
+    }
+
+    /// The files that a task reads.
+    pub(super) fn inputs(&self, task: TaskId) -> impl Iterator<Item = FileId> + '_ {
+        self.get(task).into_iter().flat_map(|(enacted, at)| enacted.inputs(at))
+    }
+
+    /// The files that a task writes.
+    pub(super) fn outputs(&self, task: TaskId) -> impl Iterator<Item = FileId> + '_ {
+        self.get(task).into_iter().flat_map(|(enacted, at)| enacted.outputs(at))
+    }
+
+    /// The tasks that read a file of the workflow of a task.
+    pub(super) fn readers(&self, file: FileId, of: TaskId) -> Vec<TaskId> {
+        let Some((enacted, _)) = self.get(of) else { return Vec::new() };
+        let first = enacted.submitted.first_task.0;
+        enacted.readers[enacted.place(file)].iter().map(|at| TaskId(first + u64::from(*at))).collect()
+    }
+
+    /// The workflow of a task, the name of a file of it, and the job of the task.
+    pub(super) fn named(&self, task: TaskId, file: FileId) -> Option<(WorkflowId, &str, JobId)> {
+        let (enacted, at) = self.get(task)?;
+        let job = JobId(enacted.submitted.first_job.0 + at as u64);
+        Some((enacted.submitted.number, &enacted.submitted.spec.files[enacted.place(file)].name, job))
+    }
+
     /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
     pub(super) fn close(&mut self, tasks: &Tasks, pools: &[Pool], now: Time, sink: &mut dyn RecordSink) {
         for enacted in std::mem::take(&mut self.0).into_values() {
@@ -80,7 +124,9 @@ impl Workflows {
             for at in 0..enacted.ready.len() {
                 let Some(state) = tasks.state(TaskId(first.0 + at as u64)) else { continue };
                 let pool = match state {
-                    TaskState::Placed(pool) => pools.get(pool).map(|pool| pool.facts.id),
+                    TaskState::Placed(pool) | TaskState::Staging(pool) => {
+                        pools.get(pool).map(|pool| pool.facts.id)
+                    }
                     _ => None,
                 };
                 let ran = Ran { pool, start: None, end: now, attempts: 0 };
@@ -100,6 +146,33 @@ struct Ran {
 }
 
 impl Enacted {
+    /// The place of a file of the workflow in its list.
+    fn place(&self, file: FileId) -> usize {
+        (file.0 - self.first_file.0) as usize
+    }
+
+    fn files<'a>(&self, places: &'a [u32]) -> impl Iterator<Item = FileId> + use<'a> {
+        let first = self.first_file.0;
+        places.iter().map(move |at| FileId(first + u64::from(*at)))
+    }
+
+    fn inputs(&self, at: usize) -> impl Iterator<Item = FileId> + use<'_> {
+        self.files(&self.submitted.spec.tasks[at].inputs)
+    }
+
+    fn outputs(&self, at: usize) -> impl Iterator<Item = FileId> + use<'_> {
+        self.files(&self.submitted.spec.tasks[at].outputs)
+    }
+
+    /// Notes that a task has ended: what nobody needs any more goes. What a task should have written and has not will not be.
+    fn release(&self, at: usize, completed: bool, data: &mut Data) {
+        self.inputs(at).for_each(|file| _ = data.replicas.used(file));
+        if !completed {
+            let results = self.outputs(at).filter(|file| self.readers[self.place(*file)].is_empty());
+            results.for_each(|file| _ = data.replicas.used(file));
+        }
+    }
+
     fn task_record(&self, at: usize, outcome: Outcome, ran: Ran, known: Time) -> Record {
         let task = &self.submitted.spec.tasks[at];
         let nowhere = PoolId { site: SiteId::GRID, partition: PartitionId::default() };
@@ -153,6 +226,18 @@ impl Broker {
             EntityError::BadWorkflow { number: submitted.number, name, problem: error.to_string() }
         })?;
         let (secs, _) = workflow.critical_path(&Costs::at_reference(&workflow, None));
+        let first_file = self.state.data.number(workflow.files().len());
+        for (number, file) in (first_file.0..).zip(workflow.files()) {
+            // A result is used by who brings it home.
+            let users = match file.producer {
+                None if file.consumers.is_empty() => continue,
+                _ => file.consumers.len().max(1) as u32,
+            };
+            self.state.data.replicas.add(FileId(number), file.size, users);
+            if file.producer.is_none() {
+                self.state.data.replicas.arrived(FileId(number), self.spec.workflow.files);
+            }
+        }
         let mut entries = Vec::new();
         for (id, job) in workflow.ids().zip(submitted.jobs().map(Box::new)) {
             match workflow.predecessors(id).count() {
@@ -166,6 +251,8 @@ impl Broker {
             left: workflow.len() as u32,
             completed: 0,
             live: LiveWorkflow::new(submitted.first_task, Dag::of(&workflow)),
+            first_file,
+            readers: readers(&workflow),
             submitted,
         };
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
@@ -183,6 +270,7 @@ impl Broker {
         self.wait(job, Vec::new(), now, outbox);
         if let Some(planned) = planned {
             self.state.tasks.plan(task, planned);
+            self.bring_ahead(task, planned.pool, now, outbox);
         }
     }
 
@@ -196,9 +284,13 @@ impl Broker {
         outbox: &mut dyn Outbox,
     ) {
         let place = pool.and_then(|pool| self.pool_at(pool));
-        let State { workflows, tasks, done, .. } = &mut self.state;
-        let Some((enacted, at)) = workflows.of(ended.task) else { return };
         let EndedJob { outcome, start, end, attempts, .. } = *ended;
+        if let Some(pool) = pool.filter(|_| outcome == Outcome::Completed) {
+            self.made(ended.task, pool.site, now, outbox);
+        }
+        let State { workflows, tasks, data, done, .. } = &mut self.state;
+        let Some((enacted, at)) = workflows.of(ended.task) else { return };
+        enacted.release(at, outcome == Outcome::Completed, data);
         outbox.record(enacted.task_record(at, outcome, Ran { pool, start, end, attempts }, now.time));
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
@@ -217,6 +309,7 @@ impl Broker {
                 let ran = Ran { pool: None, start: None, end: now.time, attempts: 0 };
                 outbox.record(Record::Job(unplaced(&job, outcome, now.time)));
                 outbox.record(enacted.task_record(at, outcome, ran, now.time));
+                enacted.release(at, false, data);
                 enacted.left -= 1;
                 *done += 1;
                 enacted.live.end(at, Ended { pool: None, at: now.time });

@@ -13,11 +13,11 @@ use crate::metrics::{Ages, Definitions, Fingerprint, GridFacts, GridMeasures, Gr
 use crate::model::{
     EventCause, EventKind, EventRecord, JobClasses, JobId, JobRecord, MachineRecord, MachineState, Origin,
     Outcome, PartitionId, PartitionSpec, ProcSet, Record, RejectReason, SegmentRecord, SiteId, SiteSpec,
-    TaskRecord, WorkflowId, WorkflowRecord,
+    TaskRecord, TransferOutcome, TransferRecord, WorkflowId, WorkflowRecord,
 };
 use crate::output::{OutputDir, OutputOptions};
 use crate::platform::Usage;
-use crate::units::{Energy, Money, Power, Rate, Span, Time};
+use crate::units::{Bytes, Energy, Money, Power, Rate, Span, Time};
 
 pub(super) fn sites() -> Vec<SiteSpec> {
     let mut first = SiteSpec::plain("kth", 100, "easy".parse().unwrap());
@@ -139,7 +139,19 @@ pub(super) fn workflow() -> Vec<Record> {
         completed: 0,
         critical_path: Span::from_micros(3_250_000),
     };
-    vec![Record::Task(first), Record::Task(second), Record::Workflow(whole)]
+    let copy = TransferRecord {
+        workflow: WorkflowId(3),
+        file: "2mass, 1.fits".to_owned(),
+        bytes: Bytes::new(1_500_000),
+        from: SiteId::GRID,
+        to: SiteId(0),
+        job: JobId(17),
+        asked: Time::from_secs(5),
+        began: Some(Time::from_secs(5)),
+        end: Time::from_micros(6_250_000),
+        outcome: TransferOutcome::Arrived,
+    };
+    vec![Record::Transfer(copy), Record::Task(first), Record::Task(second), Record::Workflow(whole)]
 }
 
 #[test]
@@ -155,6 +167,10 @@ fn the_files_of_a_workflow_by_hand() {
     workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed
     3,montage,4,10,6,3.25,failed,2,0
     ");
+    assert_snapshot!(read("transfers.csv"), @r#"
+    workflow,file,bytes,from,to,job,asked,began,ended,outcome
+    3,"2mass, 1.fits",1500000,portal,kth,17,5,5,6.25,arrived
+    "#);
 }
 
 /// Four jobs, written by hand.

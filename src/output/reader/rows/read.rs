@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EventRow, JobRow, MachineRow, SegmentRow, TaskRow, WorkflowRow};
+use super::{EventRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow};
 use crate::model::{Origin, Outcome, ProcSet, RejectReason};
 use crate::output::reader::cells::{SECONDS, number};
 use crate::output::reader::table::{Cells, Row, Wrong};
@@ -93,6 +93,13 @@ row! {
 row! {
     WorkflowRow as WorkflowRow
     { workflow, name, submitted, ended, makespan, critical_path, outcome, tasks, completed }
+    optional {}
+    beside {}
+}
+
+row! {
+    TransferRow as TransferRow
+    { workflow, file, bytes, from, to, job, asked, began, ended, outcome }
     optional {}
     beside {}
 }
