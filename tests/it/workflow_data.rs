@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use gridemu::broker::{BrokerAbilities, BrokerPolicyInfo, Choose, GridView, OneByOne, Pick, Reason, Task};
+use gridemu::broker::{
+    Answer, BrokerAbilities, BrokerPolicy, BrokerPolicyInfo, GridView, Planned, Reason, TaskProgress,
+};
 use gridemu::grid::{Grid, Policies};
 use gridemu::model::{
     BrokerSpec, ChurnAct, GridSpec, Link, Machines, NetworkSpec, Outcome, PartitionId, PlannedChurn, ProcSet,
@@ -21,33 +23,53 @@ use crate::enactment::{secs, tasks, workflow, workflows};
 use crate::grid::{jobs_of, plain};
 use crate::support::{cases, through_bytes};
 
-/// Each job goes to the pool that its number says.
+/// Each job goes to the pool that its number says, when it is ready; or, if it plans ahead, at the submission of its workflow, in the order of
+/// its number.
 #[derive(Debug)]
-struct Pinned(Vec<usize>);
+struct Pinned {
+    pins: Vec<usize>,
+    ahead: bool,
+}
 
 impl Pinned {
-    fn info(pins: &[usize]) -> BrokerPolicyInfo {
+    fn info(pins: &[usize], ahead: bool) -> BrokerPolicyInfo {
         let pins = pins.to_vec();
-        let batch = BrokerAbilities { batch: true, ..BrokerAbilities::PLAIN };
-        BrokerPolicyInfo::new("pinned", move |_, _| Ok((Box::new(OneByOne(Pinned(pins.clone()))), batch)))
+        let abilities = BrokerAbilities { batch: true, workflows: ahead, ..BrokerAbilities::PLAIN };
+        let policy = move || Pinned { pins: pins.clone(), ahead };
+        BrokerPolicyInfo::new("pinned", move |_, _| Ok((Box::new(policy()), abilities)))
             .doc("Each task has its pool.")
     }
 }
 
-impl Choose for Pinned {
-    fn choose(&mut self, _: &GridView<'_>, task: Task<'_>) -> Pick {
-        Pick::Pool(self.0[task.job().0 as usize - 1], Reason::Policy)
+impl BrokerPolicy for Pinned {
+    fn plan(&mut self, view: &mut GridView<'_>) -> Answer {
+        if !self.ahead {
+            for task in view.ready() {
+                view.assign(task, self.pins[task.job().0 as usize - 1], Reason::Policy);
+            }
+            return view.done();
+        }
+        for workflow in view.workflows().to_vec() {
+            for at in 0..workflow.tasks() {
+                if view.progress(workflow, at) == TaskProgress::Undecided {
+                    let task = view.task(workflow.id(at)).expect("it waits");
+                    let (pool, start) = (self.pins[task.job().0 as usize - 1], Time::from_secs(task.job().0));
+                    view.plan(task, Planned { pool, start, end: start, reason: Reason::Policy });
+                }
+            }
+        }
+        view.done()
     }
 }
 
-fn built(spec: &GridSpec, pins: &[usize], submitted: &[(u64, WorkflowSpec)]) -> Grid {
+fn built(spec: &GridSpec, (pins, ahead): (&[usize], bool), submitted: &[(u64, WorkflowSpec)]) -> Grid {
     let given = submitted.iter().map(|(at, workflow)| (Time::from_micros(*at), workflow.clone())).collect();
     let source = WorkflowSource::given("test", given, 1, "portal");
-    let policies = Policies::standard().with_broker(Pinned::info(pins));
+    let policies = Policies::standard().with_broker(Pinned::info(pins, ahead));
     Grid::build(spec, Vec::new(), Some(Box::new(source)), &policies).expect("a grid")
 }
 
-fn run(spec: &GridSpec, pins: &[usize], submitted: &[(u64, WorkflowSpec)]) -> Vec<Record> {
+fn run(spec: &GridSpec, pins: (&[usize], bool), submitted: &[(u64, WorkflowSpec)]) -> Vec<Record> {
     let mut records = Vec::new();
     built(spec, pins, submitted).run(&mut records).expect("it runs");
     records
@@ -73,6 +95,9 @@ struct Case {
     submitted: Vec<(u64, WorkflowSpec)>,
     /// The site of each task.
     pins: Vec<usize>,
+    /// Whether tasks are planned at the submission of their workflow, and whether files then leave at once.
+    ahead: bool,
+    eager: bool,
 }
 
 impl Case {
@@ -85,7 +110,8 @@ impl Case {
             network.set(*a, *b, Link { latency, bandwidth });
         }
         let broker = BrokerSpec::new("pinned".parse().expect("a broker policy"));
-        let workflow = WorkflowSettings { transfer: TransferMode::Lazy, files: self.files };
+        let transfer = if self.eager { TransferMode::Eager } else { TransferMode::Lazy };
+        let workflow = WorkflowSettings { transfer, files: self.files };
         GridSpec {
             seed: 1,
             sites: (0..self.sites).map(site).collect(),
@@ -112,12 +138,15 @@ fn case() -> impl Strategy<Value = Case> {
             pairs.iter().zip(drawn).map(link).collect::<BTreeMap<_, _>>()
         });
         let pins = prop::collection::vec(0..sites, 60);
-        (links, 0..=sites as u32, submissions(), pins).prop_map(move |(links, files, submitted, pins)| Case {
+        let rest = (0..=sites as u32, submissions(), pins, any::<bool>(), any::<bool>());
+        (links, rest).prop_map(move |(links, (files, submitted, pins, ahead, eager))| Case {
             links,
             sites,
             files,
             submitted,
             pins,
+            ahead,
+            eager,
         })
     })
 }
@@ -184,6 +213,8 @@ struct Twin {
     copies: Vec<(u64, Number, usize)>,
     /// The files that a placed task waits for.
     staging: BTreeMap<Number, BTreeSet<Number>>,
+    /// For each site, what is planned there and has not gone.
+    lanes: Vec<BTreeSet<Number>>,
     queues: Vec<Queue>,
     placed: Vec<(u64, u64)>,
     copied: Vec<(Number, usize, usize, u64, u64)>,
@@ -210,6 +241,31 @@ impl Twin {
         }
     }
 
+    /// A file is copied to where planned tasks read it, as far as it is anywhere.
+    fn ahead(&mut self, case: &Case, file: Number, readers: &[Number], now: u64) {
+        if case.ahead && case.eager && !self.at[file].is_empty() {
+            for task in
+                readers.iter().filter(|task| self.inputs[**task].contains(&file)).copied().collect::<Vec<_>>()
+            {
+                self.copy(case, file, case.pins[task] + 1, now);
+            }
+        }
+    }
+
+    /// What is planned goes in the order of the plan, each task when it is ready and its files are there.
+    fn send_planned(&mut self, case: &Case, now: u64) {
+        for site in 0..case.sites {
+            while let Some(task) = self.lanes[site].first().copied() {
+                let there = self.inputs[task].iter().all(|file| self.at[*file].contains(&(site + 1)));
+                if self.missing[task] > 0 || !there {
+                    break;
+                }
+                self.lanes[site].pop_first();
+                self.send(site, task, now);
+            }
+        }
+    }
+
     fn send(&mut self, site: usize, task: Number, now: u64) {
         self.queues[site].waiting.push_back(task);
         self.begin(site, now);
@@ -218,7 +274,11 @@ impl Twin {
 
 /// Start and end of each task, and file, places, beginning and arrival of each copy, by list scheduling.
 fn listed(case: &Case) -> Twin {
-    let mut twin = Twin { queues: (0..case.sites).map(|_| Queue::default()).collect(), ..Twin::default() };
+    let mut twin = Twin {
+        queues: (0..case.sites).map(|_| Queue::default()).collect(),
+        lanes: vec![BTreeSet::new(); case.sites],
+        ..Twin::default()
+    };
     let (mut firsts, mut stage_in) = (Vec::new(), Vec::new());
     for (_, workflow) in &case.submitted {
         let (first, first_file) = (twin.runtime.len(), twin.size.len());
@@ -284,12 +344,13 @@ fn listed(case: &Case) -> Twin {
                 }
             }
         }
-        let mut ready = Vec::new();
+        let (mut ready, mut submitted) = (Vec::new(), Vec::new());
         while let Some(at) = coming.pop_front_if(|at| case.submitted[*at].0 == now) {
             for file in &stage_in[at] {
                 twin.at[*file].insert(home);
             }
             let own = firsts[at]..firsts[at] + case.submitted[at].1.tasks.len();
+            submitted.extend(own.clone());
             ready.extend(own.filter(|task| twin.missing[*task] == 0));
         }
         for (site, task) in ended {
@@ -298,11 +359,34 @@ fn listed(case: &Case) -> Twin {
                 if !twin.read[file] {
                     twin.copy(case, file, home, now);
                 }
+                let all: Vec<Number> = (0..twin.runtime.len()).collect();
+                twin.ahead(case, file, &all, now);
             }
             for next in twin.after[task].clone() {
                 twin.missing[next] -= 1;
                 ready.extend((twin.missing[next] == 0).then_some(next));
             }
+        }
+        if case.ahead {
+            // What becomes ready with the end of another has its files brought there; then comes the plan of what has just been submitted.
+            let (first, then): (Vec<Number>, Vec<Number>) =
+                ready.into_iter().partition(|task| !submitted.contains(task));
+            for task in first {
+                for file in twin.inputs[task].clone() {
+                    twin.copy(case, file, case.pins[task] + 1, now);
+                }
+            }
+            for task in submitted {
+                twin.lanes[case.pins[task]].insert(task);
+                for file in twin.inputs[task].clone() {
+                    if then.contains(&task) {
+                        twin.copy(case, file, case.pins[task] + 1, now);
+                    }
+                    twin.ahead(case, file, &[task], now);
+                }
+            }
+            twin.send_planned(case, now);
+            continue;
         }
         for task in ready {
             let site = case.pins[task];
@@ -332,7 +416,7 @@ proptest! {
 
     #[test]
     fn the_grid_is_a_list_scheduler_with_files(case in case()) {
-        let records = run(&case.spec(), &case.pins, &case.submitted);
+        let records = run(&case.spec(), (&case.pins, case.ahead), &case.submitted);
         let micros = |time: Option<Time>| time.expect("it started").micros();
         let started: Vec<(u64, u64)> =
             tasks(&records).iter().map(|task| (micros(task.start), task.end.micros())).collect();
@@ -355,7 +439,7 @@ proptest! {
     #[test]
     fn a_run_with_files_goes_on_from_a_snapshot(case in case(), cut in 0_usize..200) {
         let spec = case.spec();
-        let build = || built(&spec, &case.pins, &case.submitted);
+        let build = || built(&spec, (&case.pins, case.ahead), &case.submitted);
         let (mut whole, mut parts) = (Vec::new(), Vec::new());
         let mut grid = build();
         while grid.step(&mut whole).expect("it runs").is_some() {}
@@ -425,7 +509,7 @@ fn starts(records: &[Record]) -> Vec<(usize, u64, u64, u64)> {
 #[test]
 fn a_pair_by_hand() {
     let pair = with_files(&[10, 20], &[(10, None, &[0, 1]), (5, Some(0), &[1]), (3, Some(1), &[])]);
-    let records = run(&two_sites(1, "pinned"), &[0, 1], &[(0, pair.clone())]);
+    let records = run(&two_sites(1, "pinned"), (&[0, 1], false), &[(0, pair.clone())]);
     assert_eq!(starts(&records), [(0, 0, 12, 22), (1, 23, 36, 56)]);
     let file = |number: u32| format!("f{number}");
     assert_eq!(
@@ -441,9 +525,28 @@ fn a_pair_by_hand() {
     // If stage-in lies at site 1, f0 comes from there in 22 s, and the result stays there.
     let mut spec = two_sites(1, "pinned");
     spec.broker.as_mut().expect("a broker").workflow.files = 2;
-    let records = run(&spec, &[0, 1], &[(0, pair)]);
+    let records = run(&spec, (&[0, 1], false), &[(0, pair)]);
     assert_eq!(starts(&records), [(0, 0, 23, 33), (1, 34, 47, 67)]);
     assert_eq!(told(&records), [(file(0), 2, 1, 1, 0, 22), (file(1), 1, 2, 2, 34, 46)]);
+}
+
+/// The same under a policy that plans t1 for site 1 at once. Eager: f0 leaves for both sites at 0, f1 when t0 ends, and t1 runs a second after it
+/// is there. Lazy: as if t1 were planned when it is ready.
+#[test]
+fn an_output_leaves_for_where_it_is_planned_to_be_read() {
+    let pair = with_files(&[10, 20], &[(10, None, &[0, 1]), (5, Some(0), &[1]), (3, Some(1), &[])]);
+    let mut spec = two_sites(1, "pinned");
+    let records = run(&spec, (&[0, 1], true), &[(0, pair.clone())]);
+    assert_eq!(starts(&records), [(0, 0, 12, 22), (1, 23, 36, 56)]);
+    let file = |number: u32| format!("f{number}");
+    assert_eq!(told(&records)[..2], [(file(0), 0, 1, 1, 0, 11), (file(0), 0, 2, 2, 0, 11)]);
+    assert_eq!(told(&records)[2], (file(1), 1, 2, 2, 23, 35));
+    // With 20 MB of stage-in for t1 alone, lazy t1 waits for it from 23 to 44.
+    let other = with_files(&[10, 20], &[(10, None, &[0]), (20, None, &[1]), (5, Some(0), &[1])]);
+    let start = |spec: &GridSpec| starts(&run(spec, (&[0, 1], true), &[(0, other.clone())]))[1].2;
+    assert_eq!(start(&spec), 36);
+    spec.broker.as_mut().expect("a broker").workflow.transfer = TransferMode::Lazy;
+    assert_eq!(start(&spec), 45);
 }
 
 /// t0 and t1 read the same file at one site: it goes there once, and both start when it is there. t2 reads another of the same size: over a
@@ -451,7 +554,7 @@ fn a_pair_by_hand() {
 #[test]
 fn a_file_on_its_way_is_not_sent_again_and_links_are_shared() {
     let shared = with_files(&[10, 10, 10], &[(10, None, &[0, 1]), (10, None, &[2])]);
-    let records = run(&two_sites(3, "pinned"), &[0; 3], &[(0, shared)]);
+    let records = run(&two_sites(3, "pinned"), (&[0; 3], false), &[(0, shared)]);
     assert_eq!(starts(&records), [(0, 0, 22, 32); 3]);
     let file = |number: u32| format!("f{number}");
     assert_eq!(told(&records), [(file(0), 0, 1, 1, 0, 21), (file(1), 0, 1, 3, 0, 21)]);
@@ -467,7 +570,7 @@ fn estimates_include_the_data() {
         spec.sites[1].partitions[0].absent = 1;
         spec.sites[1].churn.script.push(PlannedChurn { at: Time::from_secs(5), act: ChurnAct::Join(all()) });
         let pair = with_files(&[30, 40], &[(megabytes, Some(0), &[1])]);
-        let records = run(&spec, &[], &[(0, pair)]);
+        let records = run(&spec, (&[], false), &[(0, pair)]);
         let [first, second] = tasks(&records)[..] else { panic!("two tasks") };
         assert_eq!(first.site, SiteId(0));
         second.site
@@ -483,7 +586,8 @@ fn all() -> Machines {
 /// A run that ends while a file is on its way: the copy is in the records, and so is the task, once.
 #[test]
 fn copies_that_have_not_arrived_are_unfinished() {
-    let mut grid = built(&two_sites(1, "pinned"), &[0], &[(0, with_files(&[10], &[(10, None, &[0])]))]);
+    let mut grid =
+        built(&two_sites(1, "pinned"), (&[0], false), &[(0, with_files(&[10], &[(10, None, &[0])]))]);
     let mut records = Vec::new();
     while grid.now() < Time::from_secs(5) {
         grid.step(&mut records).expect("it runs");
