@@ -31,7 +31,7 @@ struct Relay {
 impl Relay {
     fn send(&mut self, arrival: Stamp, to: Address, id: u64, outbox: &mut dyn Outbox) {
         self.sequence += 1;
-        let body = ToNetwork::Transfer { id, from: 0, to: 0, data: Bytes::ZERO };
+        let body = ToNetwork::Transfer { id, from: 0, to: 0, data: Bytes::ZERO, reply: Address::Network };
         let sender = Sender::Entity(self.address);
         outbox.send(to, Message { arrival, sender, sequence: self.sequence, body: body.into() });
     }

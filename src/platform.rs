@@ -14,7 +14,7 @@ mod tariff;
 mod usage;
 
 pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn};
-pub use network::{Arrival, Links};
+pub use network::{Arrival, Links, Load};
 pub use replicas::{Broken, Coming, Fetch, Place, Replicas};
 pub use storage::{Storage, StorageSpec, TooLarge};
 pub use tariff::{Tariff, WeighedTime, facility};

@@ -7,11 +7,12 @@ use std::ops::ControlFlow;
 use super::Task;
 use super::choose::{Choose, Pick};
 use super::decision::{Candidate, Choice, PlanTrace};
-use super::plan::{Act, Answer, Decision, Plan, Reason};
+use super::plan::{Act, Answer, Decision, Plan, Planned, Reason};
 use super::pool::{Pool, spread};
 use super::ready::Rank;
 use super::tasks::{Asked, Tasks};
-use crate::model::{JobId, TaskId};
+use super::{LiveWorkflow, TaskProgress};
+use crate::model::{JobId, SiteId, TaskId};
 use crate::units::Time;
 
 /// The view from which a broker policy plans, and into which it writes its plan.
@@ -27,6 +28,14 @@ pub struct GridView<'a> {
     highest: Option<Rank>,
     taken: BTreeSet<TaskId>,
     trace: Option<PlanTrace>,
+    workflows: Vec<&'a LiveWorkflow>,
+    data: Option<&'a dyn DataTimes>,
+}
+
+/// Knows when the files of tasks can be at sites.
+pub trait DataTimes: std::fmt::Debug {
+    /// When all files that the task reads can be at the site; now if it reads none.
+    fn there(&self, task: TaskId, site: SiteId) -> Time;
 }
 
 impl<'a> GridView<'a> {
@@ -39,7 +48,20 @@ impl<'a> GridView<'a> {
         count_in_flight: bool,
     ) -> Self {
         let (plan, taken) = (Plan::new(), BTreeSet::new());
-        Self { now, pools, tasks, asked, count_in_flight, plan, highest: None, taken, trace: None }
+        let (highest, trace, workflows, data) = (None, None, Vec::new(), None);
+        Self { now, pools, tasks, asked, count_in_flight, plan, highest, taken, trace, workflows, data }
+    }
+
+    /// The same view, in which these workflows are seen.
+    #[must_use]
+    pub fn showing(self, workflows: Vec<&'a LiveWorkflow>) -> Self {
+        Self { workflows, ..self }
+    }
+
+    /// The same view, in which tasks have files.
+    #[must_use]
+    pub fn with_data(self, data: &'a dyn DataTimes) -> Self {
+        Self { data: Some(data), ..self }
     }
 
     /// The same view, in which the assignment of one job records what was compared for it.
@@ -76,9 +98,24 @@ impl<'a> GridView<'a> {
         self.tasks.asked(self.asked)
     }
 
-    /// A task that waits, by its number.
+    /// A task that waits with the broker, by its number, also if it waits for others.
     pub fn task(&self, task: TaskId) -> Option<Task<'a>> {
-        self.tasks.ready(task)
+        self.tasks.unplaced(task)
+    }
+
+    /// The workflows that have not ended, in the order in which they arrived, if the policy [wants them](super::BrokerAbilities::workflows).
+    pub fn workflows(&self) -> &[&'a LiveWorkflow] {
+        &self.workflows
+    }
+
+    /// What has become of the task at a place of a workflow.
+    pub fn progress(&self, workflow: &LiveWorkflow, at: usize) -> TaskProgress {
+        workflow.progress(at, self.tasks)
+    }
+
+    /// The table of the tasks.
+    pub fn tasks(&self) -> &'a Tasks {
+        self.tasks
     }
 
     /// True if this plan does not assign the task yet.
@@ -133,7 +170,10 @@ impl<'a> GridView<'a> {
         let pool = &self.pools[pool];
         let procs = pool.procs_for(&task);
         let start = pool.reported_start(procs)?;
-        let ready = pool.ready(&task, self.now);
+        let mut ready = pool.ready(&task, self.now);
+        if let Some(data) = self.data {
+            ready = ready.max(data.there(task.id(), pool.facts.id.site) + pool.facts.latency);
+        }
         if pool.in_flight.jobs == 0 || pool.has_room(procs, start) {
             return Some(start.max(ready));
         }
@@ -167,6 +207,16 @@ impl<'a> GridView<'a> {
         }
         into.asked = into.asked.saturating_sub(procs);
         self.decide(task, pool, reason, start, start + run);
+    }
+
+    /// Plans a task that waits for the pool at this place: it goes there when all that it waits for has completed, and after all that
+    /// is planned there to start earlier.
+    pub fn plan(&mut self, task: Task<'_>, planned: Planned) {
+        let Planned { pool, start, end, reason } = planned;
+        if pool < self.pools.len() {
+            self.record_choice(task, pool, reason);
+        }
+        self.plan.push(Decision { task: task.id(), act: Act::Plan(pool), reason, start, end });
     }
 
     fn decide(&mut self, task: Task<'_>, pool: usize, reason: Reason, start: Time, end: Time) {

@@ -2,10 +2,26 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::InFlight;
-use super::tasks::Placed;
 use crate::model::TaskId;
 use crate::units::Stamp;
+
+/// An assignment that has neither ended nor returned.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placed {
+    /// Its pool's place among the pools.
+    pub pool: usize,
+    /// Its processors.
+    pub procs: u32,
+    /// Processors × estimate in processor-microseconds.
+    pub area: u128,
+    /// When it reaches its site; `None` while the dispatcher holds it back, or its files are on their way there.
+    pub arrival: Option<Stamp>,
+    /// Whether the last report of the pool does not include it.
+    pub(super) unseen: bool,
+}
 
 /// What is on its way to a pool.
 #[derive(Clone, Debug, Default)]

@@ -30,6 +30,22 @@ pub struct Decision {
 pub enum Act {
     /// It is sent to the pool at this place among the pools.
     Assign(usize),
+    /// It goes to the pool at this place when all that it waits for has completed, and after all that is planned there to start earlier. The
+    /// broker does so itself; an earlier decision of this kind about the task is replaced.
+    Plan(usize),
+}
+
+/// What a plan says of a task that has not been sent yet.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    /// The place of its pool among the pools.
+    pub pool: usize,
+    /// When it is expected to start. Tasks go to a pool in this order, then by number.
+    pub start: Time,
+    /// When it is expected to end.
+    pub end: Time,
+    /// Why it goes there.
+    pub reason: Reason,
 }
 
 crate::model::words! {

@@ -61,11 +61,15 @@ pub struct BrokerAbilities {
     /// A job that it leaves waiting it would leave again while nothing happens but arrivals and its own assignments, and what it does
     /// with later jobs does not depend on it. So it is asked about that job only when something else has happened.
     pub steady: bool,
+    /// Decides about tasks of workflows that still wait for others: it is shown the [workflows](super::GridView::workflows), and asked also
+    /// when nothing but such tasks is undecided. It plans in batches, too.
+    pub workflows: bool,
 }
 
 impl BrokerAbilities {
     /// Decides about each job from the view alone, whenever it is asked.
-    pub const PLAIN: Self = Self { pulls: false, random: false, batch: false, steady: false };
+    pub const PLAIN: Self =
+        Self { pulls: false, random: false, batch: false, steady: false, workflows: false };
 
     /// As [`BrokerAbilities::PLAIN`], for a policy that is [steady](BrokerAbilities::steady).
     pub const STEADY: Self = Self { steady: true, ..Self::PLAIN };
@@ -75,7 +79,8 @@ impl BrokerAbilities {
         let all = [
             (self.pulls, "waits for requests of pools"),
             (self.random, "draws at random"),
-            (self.batch, "plans in batches"),
+            (self.batch && !self.workflows, "plans in batches"),
+            (self.workflows, "plans whole workflows"),
         ];
         let words: Vec<&str> = all.into_iter().filter_map(|(able, word)| able.then_some(word)).collect();
         if words.is_empty() { "plans job by job from the grid view".to_owned() } else { words.join(", ") }

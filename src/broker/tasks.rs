@@ -1,5 +1,7 @@
 //! The table of the tasks that the broker has to do with, by number.
 
+mod planned;
+mod staging;
 #[cfg(test)]
 mod tests;
 
@@ -8,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::lane::Lane;
+use super::lane::{Lane, Placed};
 use super::ready::{Rank, Ready, Shape};
-use super::{InFlight, Pool, Task};
+use super::{InFlight, Planned, Pool, Task};
 use crate::model::{Job, PoolId, TaskId};
-use crate::units::Stamp;
+use crate::units::{Stamp, Time};
 
 /// The jobs of the grid from their arrival at the broker to their end, by their number at the portal: tasks of workflows that wait for others,
 /// and what is ready to be assigned, which it holds; and those that are placed, of which it knows numbers only.
@@ -27,6 +29,10 @@ pub struct Tasks {
     lanes: Vec<Lane>,
     /// What the dispatcher holds back.
     held: BTreeSet<TaskId>,
+    /// For each pool, what is planned there and has not been sent, by planned start.
+    planned: Vec<BTreeSet<(Time, TaskId)>>,
+    /// Blocked tasks that no plan has decided about.
+    undecided: usize,
     /// The next rank.
     entered: u64,
 }
@@ -44,6 +50,8 @@ struct Row {
     phase: Phase,
     /// Pools that have refused it.
     refused: Vec<PoolId>,
+    /// What a plan says of it. It is kept when the task is sent, for its expected end.
+    planned: Option<Planned>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,22 +65,12 @@ enum Phase {
         job: Box<Job>,
         rank: Rank,
     },
+    /// It stays with the broker until its files are at the site of its pool.
+    Staging {
+        job: Box<Job>,
+        placed: Placed,
+    },
     Placed(Placed),
-}
-
-/// An assignment that has neither ended nor returned.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Placed {
-    /// Its pool's place among the pools.
-    pub pool: usize,
-    /// Its processors.
-    pub procs: u32,
-    /// Processors × estimate in processor-microseconds.
-    pub area: u128,
-    /// When it reaches its site; `None` while the dispatcher holds it back.
-    pub arrival: Option<Stamp>,
-    /// Whether the last report of the pool does not include it.
-    unseen: bool,
 }
 
 /// The state of a task at the broker.
@@ -83,7 +81,9 @@ pub enum TaskState {
     Blocked,
     /// It waits with the broker to be assigned.
     Ready,
-    /// It has been assigned to the pool at this place, and neither ended nor returned.
+    /// It has been assigned to the pool at this place, and waits with the broker until its files are there.
+    Staging(usize),
+    /// It has been sent to the pool at this place, and neither ended nor returned.
     Placed(usize),
 }
 
@@ -101,7 +101,7 @@ pub enum Asked {
 impl Tasks {
     /// A table without tasks, for so many pools.
     pub fn new(pools: usize) -> Self {
-        Self { lanes: vec![Lane::default(); pools], ..Self::default() }
+        Self { lanes: vec![Lane::default(); pools], planned: vec![BTreeSet::new(); pools], ..Self::default() }
     }
 
     /// Adds a job that waits from now on, behind all others, with the pools that have refused it.
@@ -109,7 +109,7 @@ impl Tasks {
         let (id, rank) = (Task::new(&job, &refused).id(), Rank(self.entered));
         self.entered += 1;
         self.ready.push(rank, id);
-        self.rows.insert(id, Row { phase: Phase::Ready { job, rank }, refused });
+        self.rows.insert(id, Row { phase: Phase::Ready { job, rank }, refused, planned: None });
     }
 
     /// The state of a task; `None` if it has not arrived, or has ended.
@@ -117,6 +117,7 @@ impl Tasks {
         self.rows.get(&task).map(|row| match &row.phase {
             Phase::Blocked { .. } => TaskState::Blocked,
             Phase::Ready { .. } => TaskState::Ready,
+            Phase::Staging { placed, .. } => TaskState::Staging(placed.pool),
             Phase::Placed(placed) => TaskState::Placed(placed.pool),
         })
     }
@@ -125,21 +126,21 @@ impl Tasks {
     pub fn arrival(&self, task: TaskId) -> Option<Stamp> {
         match self.rows.get(&task)?.phase {
             Phase::Placed(placed) => placed.arrival,
-            Phase::Blocked { .. } | Phase::Ready { .. } => None,
+            _ => None,
         }
     }
 
-    /// How many tasks are ready.
+    /// How many tasks are ready, without those that a plan has decided about.
     pub fn count_ready(&self) -> usize {
         self.ready.count()
     }
 
-    /// A ready task.
+    /// A ready task, also if a plan has decided about it.
     pub fn ready(&self, task: TaskId) -> Option<Task<'_>> {
         let row = self.rows.get(&task)?;
         match &row.phase {
             Phase::Ready { job, rank } => Some(Task::new(job, &row.refused).at(*rank)),
-            Phase::Blocked { .. } | Phase::Placed(_) => None,
+            Phase::Blocked { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
         }
     }
 
@@ -184,21 +185,27 @@ impl Tasks {
         self.ready.has_left()
     }
 
-    /// Jobs that wait, in order.
+    /// Jobs that are ready, in order; behind them those whose turn in a plan has not come, by number.
     pub fn waiting(&self) -> impl Iterator<Item = &Job> {
-        self.ready.all().filter_map(|id| match &self.rows.get(&id)?.phase {
+        self.ready.all().chain(self.ready_planned()).filter_map(|id| match &self.rows.get(&id)?.phase {
             Phase::Ready { job, .. } => Some(&**job),
-            Phase::Blocked { .. } | Phase::Placed(_) => None,
+            Phase::Blocked { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
         })
     }
 
-    /// Takes out the jobs that wait, in order, and then those that wait for other tasks.
+    /// Takes out the jobs that wait, in order, and then those that are planned or wait for other tasks or for their files.
     pub(crate) fn take_waiting(&mut self) -> impl Iterator<Item = Box<Job>> + '_ {
-        let blocked = self.rows.iter().filter(|(_, row)| matches!(row.phase, Phase::Blocked { .. }));
-        let ids: Vec<TaskId> =
-            std::mem::take(&mut self.ready).all().chain(blocked.map(|(id, _)| *id)).collect();
+        let others = |row: &Row| match row.phase {
+            Phase::Blocked { .. } | Phase::Staging { .. } => true,
+            Phase::Ready { .. } => row.planned.is_some(),
+            Phase::Placed(_) => false,
+        };
+        let others = self.rows.iter().filter(|(_, row)| others(row)).map(|(id, _)| *id);
+        let ids: Vec<TaskId> = std::mem::take(&mut self.ready).all().chain(others).collect();
+        self.planned.iter_mut().for_each(BTreeSet::clear);
+        self.undecided = 0;
         ids.into_iter().filter_map(|id| match self.rows.remove(&id)?.phase {
-            Phase::Blocked { job, .. } | Phase::Ready { job, .. } => Some(job),
+            Phase::Blocked { job, .. } | Phase::Ready { job, .. } | Phase::Staging { job, .. } => Some(job),
             Phase::Placed(_) => None,
         })
     }
@@ -206,49 +213,59 @@ impl Tasks {
     /// Adds a task that waits for so many others to complete.
     pub(crate) fn block(&mut self, job: Box<Job>, missing: u32) {
         let id = Task::new(&job, &[]).id();
-        self.rows.insert(id, Row { phase: Phase::Blocked { job, missing }, refused: Vec::new() });
+        let phase = Phase::Blocked { job, missing };
+        self.rows.insert(id, Row { phase, refused: Vec::new(), planned: None });
+        self.undecided += 1;
     }
 
     /// Notes that one of those completed for which a blocked task waits. If it was the last one, takes the task out, to be
-    /// [entered](Self::enter).
-    pub(crate) fn unblock(&mut self, task: TaskId) -> Option<Box<Job>> {
+    /// [entered](Self::enter), with what a plan says of it.
+    pub(crate) fn unblock(&mut self, task: TaskId) -> Option<(Box<Job>, Option<Planned>)> {
         let Phase::Blocked { missing, .. } = &mut self.rows.get_mut(&task)?.phase else { return None };
         *missing -= 1;
         if *missing > 0 { None } else { self.take_blocked(task) }
     }
 
-    /// Takes out a task that waits for others; `None` if it does not.
-    pub(crate) fn take_blocked(&mut self, task: TaskId) -> Option<Box<Job>> {
+    /// Takes out a task that waits for others, with what a plan says of it; `None` if it does not.
+    pub(crate) fn take_blocked(&mut self, task: TaskId) -> Option<(Box<Job>, Option<Planned>)> {
         let Entry::Occupied(row) = self.rows.entry(task) else { return None };
         if !matches!(row.get().phase, Phase::Blocked { .. }) {
             return None;
         }
-        match row.remove().phase {
-            Phase::Blocked { job, .. } => Some(job),
-            Phase::Ready { .. } | Phase::Placed(_) => None,
+        let row = row.remove();
+        match row.planned {
+            Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
+            None => self.undecided -= 1,
+        }
+        match row.phase {
+            Phase::Blocked { job, .. } => Some((job, row.planned)),
+            Phase::Ready { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
         }
     }
 
-    /// Notes that a ready task goes to the pool at this place, and when it arrives there. Returns its job and its
+    /// Notes that a ready task goes to the pool at this place, and when it arrives there if that is known. Returns its job and its
     /// processors there; `None` if it is not ready.
     pub(crate) fn place(
         &mut self,
         task: TaskId,
         at: usize,
         pool: &Pool,
-        arrival: Stamp,
+        arrival: Option<Stamp>,
     ) -> Option<(Box<Job>, u32)> {
         let row = self.rows.get_mut(&task)?;
         let Phase::Ready { job, rank } = &row.phase else { return None };
         let seen = Task::new(job, &row.refused);
         let (procs, run) = (pool.procs_for(&seen), pool.run_of(&seen));
         let area = u128::from(procs) * u128::from(run.micros());
-        let placed = Placed { pool: at, procs, area, arrival: Some(arrival), unseen: true };
-        self.ready.remove(*rank, || Shape::of(&seen));
+        let placed = Placed { pool: at, procs, area, arrival, unseen: true };
+        match row.planned {
+            Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
+            None => self.ready.remove(*rank, || Shape::of(&seen)),
+        }
         self.lanes[at].add(task, &placed);
         match std::mem::replace(&mut row.phase, Phase::Placed(placed)) {
             Phase::Ready { job, .. } => Some((job, procs)),
-            Phase::Blocked { .. } | Phase::Placed(_) => None,
+            _ => None,
         }
     }
 
@@ -300,7 +317,7 @@ impl Tasks {
     pub(crate) fn coming(&self, pool: usize, measured: Stamp) -> u32 {
         let lane = &self.lanes[pool];
         let procs = |task| match self.rows.get(&task).map(|row| &row.phase) {
-            Some(Phase::Placed(placed)) => u64::from(placed.procs),
+            Some(Phase::Placed(placed) | Phase::Staging { placed, .. }) => u64::from(placed.procs),
             _ => 0,
         };
         let left = lane.arrived(measured).fold(lane.sum().procs, |left, task| left - procs(task));
@@ -332,10 +349,18 @@ impl From<Saved> for Tasks {
         let mut tasks = Self { entered, ..Self::new(pools) };
         let mut ready = Vec::new();
         for (task, row) in &rows {
-            match &row.phase {
-                Phase::Blocked { .. } => {}
-                Phase::Ready { rank, .. } => ready.push((*rank, *task)),
-                Phase::Placed(placed) => {
+            match (&row.phase, &row.planned) {
+                (Phase::Blocked { .. } | Phase::Ready { .. }, Some(planned)) => {
+                    tasks.planned[planned.pool].insert((planned.start, *task));
+                }
+                (Phase::Blocked { .. }, None) => tasks.undecided += 1,
+                (Phase::Ready { rank, .. }, None) => ready.push((*rank, *task)),
+                (Phase::Staging { placed, .. }, _) => {
+                    if let Some(lane) = tasks.lanes.get_mut(placed.pool) {
+                        lane.add(*task, placed);
+                    }
+                }
+                (Phase::Placed(placed), _) => {
                     if let Some(lane) = tasks.lanes.get_mut(placed.pool).filter(|_| placed.unseen) {
                         lane.add(*task, placed);
                     }

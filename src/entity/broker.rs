@@ -1,12 +1,18 @@
 //! The broker: decides which grid job goes to which pool.
 
 mod course;
+mod data;
+mod lost;
 mod planning;
+mod staging;
+mod tally;
 mod unplaced;
 mod workflows;
 
 use serde::{Deserialize, Serialize};
 
+use self::data::Data;
+pub use self::tally::BrokerTally;
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
 use self::workflows::Workflows;
 use super::mailbox::{Mailbox, Moments};
@@ -16,7 +22,8 @@ use crate::broker::{
     Tasks,
 };
 use crate::model::{
-    BrokerSpec, EventCause, Job, JobId, Outcome, PoolId, Record, RecordSink, RejectReason, Replan,
+    BrokerSpec, EventCause, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, RejectReason,
+    Replan,
 };
 use crate::units::{Span, Time};
 
@@ -33,6 +40,7 @@ pub struct Broker {
     first_pool: Vec<usize>,
     /// Whether the portal must be notified of ends.
     feedback: bool,
+    network: NetworkSpec,
     state: State,
     /// Whether something has changed since the last planning.
     fresh: bool,
@@ -49,34 +57,12 @@ struct State {
     pools: Vec<Pool>,
     tasks: Tasks,
     workflows: Workflows,
+    data: Data,
     /// When the report of what has just been assigned arrives, if it comes at this very instant.
     again: Option<Stamp>,
     done: u64,
     last: Time,
     tally: BrokerTally,
-}
-
-/// Counts of the broker.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BrokerTally {
-    /// How often the policy was asked for a plan.
-    pub plans: u64,
-    /// Assignments made.
-    pub assigned: u64,
-    /// Assignments of jobs that had been assigned before.
-    pub reassigned: u64,
-    /// Assignments that the broker has recalled; a job that had left by then stays at its site.
-    pub recalled: u64,
-    /// Jobs given up because no pool takes them.
-    pub given_up: u64,
-    /// Sum over assignments of the age of the view of the chosen pool.
-    pub age_sum: u128,
-    /// The age of the oldest view that an assignment was based on.
-    pub age_max: Span,
-    /// Most jobs that waited with the broker at once.
-    pub longest_queue: u64,
-    /// Assignments to a pool whose site turned out to be down, or to have lost the processors.
-    pub landed_nowhere: u64,
 }
 
 /// The state of a broker in a snapshot.
@@ -119,6 +105,7 @@ impl Broker {
         pools: Vec<Pool>,
         seed: u64,
         feedback: bool,
+        network: &NetworkSpec,
         registry: &BrokerRegistry,
     ) -> Result<Self, EntityError> {
         let (policy, abilities) = registry.build(&spec.policy, seed).map_err(EntityError::Broker)?;
@@ -136,6 +123,7 @@ impl Broker {
             abilities,
             first_pool,
             feedback,
+            network: network.clone(),
             state,
             fresh: false,
             all: false,
@@ -166,6 +154,7 @@ impl Broker {
 
     /// Ends the run: jobs that wait here end as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
+        self.state.data.close(now, sink);
         self.state.workflows.close(&self.state.tasks, &self.state.pools, now, sink);
         let waiting = self.state.tasks.take_waiting();
         for job in waiting.chain(self.state.mail.jobs()) {
@@ -203,6 +192,7 @@ impl Broker {
                 self.settle(at);
             }
             self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
+            self.lose_all();
         }
         if self.spec.policy == saved.spec.policy {
             self.policy.restore(&saved.policy).map_err(|problem| self.bad_save(&problem))
@@ -222,9 +212,13 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
-        if !matches!(letter, ToBroker::Submit(_) | ToBroker::Workflow(_) | ToBroker::Sent { .. }) {
-            self.all = true;
-        }
+        self.all |= !matches!(
+            letter,
+            ToBroker::Submit(_)
+                | ToBroker::Workflow(_)
+                | ToBroker::Sent { .. }
+                | ToBroker::Transferred { .. }
+        );
         match letter {
             ToBroker::Submit(job) => {
                 self.state.last = now.time;
@@ -255,6 +249,7 @@ impl Broker {
                 }
             }
             ToBroker::Sent { task, arrival } => self.state.tasks.sent(task, arrival),
+            ToBroker::Transferred { id } => self.transferred(id, now, outbox),
             ToBroker::Ended(ended) => {
                 self.state.last = now.time;
                 self.note_arrival(ended.task, ended.start.is_some());
@@ -292,31 +287,6 @@ impl Broker {
         }
     }
 
-    /// Handles a job that has returned.
-    fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
-        self.moved(&job, now);
-        let mut refused = Vec::new();
-        self.note_arrival(task(&job), job.grid.as_ref().is_some_and(|grid| grid.first_start.is_some()));
-        if let Some((at, earlier)) = self.state.tasks.remove(task(&job)) {
-            refused = earlier;
-            let pool = self.settle(at);
-            match why {
-                EventCause::Refused(_) => refused.push(pool),
-                EventCause::SiteLeft => {
-                    self.state.tally.landed_nowhere += 1;
-                    // The next report will say when it is back.
-                    for other in self.state.pools.iter_mut().filter(|other| other.facts.id.site == pool.site)
-                    {
-                        other.open = false;
-                    }
-                }
-                _ => {}
-            }
-            self.policy.on(&BrokerEvent::Returned { job: job.id, pool });
-        }
-        self.wait(job, refused, now, outbox);
-    }
-
     /// Adds a job to those that wait here, if there is a pool that could ever take it.
     fn wait(&mut self, job: Box<Job>, refused: Vec<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
         let seen = Task::new(&job, &refused);
@@ -349,6 +319,7 @@ impl Broker {
             pool.open = report.open;
             self.state.tasks.measured(at, report.measured);
             self.settle(at);
+            self.lose_misfits(at);
         }
         churned
     }
@@ -388,14 +359,17 @@ impl Moments for Broker {
             }
             (self.state.again, self.fresh, self.all) = (None, true, true);
         }
-        if std::mem::take(&mut self.fresh) && self.state.tasks.count_ready() > 0 {
+        let undecided = if self.abilities.workflows { self.state.tasks.count_undecided() } else { 0 };
+        if std::mem::take(&mut self.fresh) && self.state.tasks.count_ready() + undecided > 0 {
             self.plan(now, outbox)?;
         }
-        Ok(())
+        self.send_planned(now, outbox)
     }
 
     fn quiescence(&self) -> Quiescence {
-        let State { done, last, again, .. } = self.state;
-        Quiescence { done, last, self_active: again.is_some(), ..Quiescence::default() }
+        let State { done, last, again, ref data, .. } = self.state;
+        // A result on its way home counts as a job, so that the run does not end before it is there.
+        let admitted = data.homing();
+        Quiescence { admitted, done, last, self_active: again.is_some(), ..Quiescence::default() }
     }
 }

@@ -151,6 +151,11 @@ pub enum ToBroker {
         /// When the job reaches its site; `None` while it is held back.
         arrival: Option<Stamp>,
     },
+    /// A copy of a file has arrived. From the network.
+    Transferred {
+        /// The broker's number for the copy.
+        id: u64,
+    },
     /// A job has ended. From the dispatcher.
     Ended(EndedJob),
     /// A job returns without having ended. From the dispatcher.
@@ -213,9 +218,9 @@ pub enum ToDirectory {
 /// A message to the network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToNetwork {
-    /// Transfer data between two places. From the dispatcher.
+    /// Transfer data between two places. From the dispatcher for jobs with data, from the broker for workflows.
     Transfer {
-        /// The dispatcher's number for the transfer.
+        /// The number that its sender gives it.
         id: u64,
         /// The source (0 is the portal, `i + 1` is site `i`).
         from: u32,
@@ -223,6 +228,8 @@ pub enum ToNetwork {
         to: u32,
         /// The amount of data.
         data: Bytes,
+        /// Who is notified of its arrival.
+        reply: Address,
     },
 }
 
@@ -286,7 +293,11 @@ letter!(Portal, ToPortal, |_| Carried::new());
 letter!(Broker, ToBroker, |letter| match letter {
     ToBroker::Submit(job) | ToBroker::Returned { job, .. } => smallvec![job],
     ToBroker::Workflow(workflow) => workflow.jobs().map(Box::new).collect(),
-    ToBroker::View(_) | ToBroker::Ask { .. } | ToBroker::Sent { .. } | ToBroker::Ended(_) => Carried::new(),
+    ToBroker::View(_)
+    | ToBroker::Ask { .. }
+    | ToBroker::Sent { .. }
+    | ToBroker::Transferred { .. }
+    | ToBroker::Ended(_) => Carried::new(),
 });
 letter!(Dispatcher, ToDispatcher, |letter| match letter {
     ToDispatcher::Assign { job, .. } | ToDispatcher::Returned { job, .. } => smallvec![job],

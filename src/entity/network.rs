@@ -1,25 +1,30 @@
 //! The network: transfers data between places, on links that are shared fairly.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, EntityError, Outbox, Quiescence, Stamp, ToDispatcher, ToNetwork};
+use super::{Address, Body, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToDispatcher, ToNetwork};
 use crate::model::NetworkSpec;
 use crate::platform::Links;
 use crate::units::Span;
 
-/// Owns all data transfers, and notifies the dispatcher when each has arrived. Messages do not pass through it: they take the
+/// Owns all data transfers, and notifies who asked for each when it has arrived. Messages do not pass through it: they take the
 /// latency of their link and no more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
     mail: Mailbox<ToNetwork>,
     links: Links,
+    /// Who asked for each transfer that has not arrived, and their number for it.
+    asked: BTreeMap<u64, (Address, u64)>,
+    begun: u64,
 }
 
 impl Network {
     /// A network without transfers.
     pub fn new(spec: &NetworkSpec) -> Self {
-        Self { mail: Mailbox::default(), links: Links::new(spec) }
+        Self { mail: Mailbox::default(), links: Links::new(spec), asked: BTreeMap::new(), begun: 0 }
     }
 
     /// Restores the state of a network of the same grid. With `adopt`, its connections may change from that moment on.
@@ -57,12 +62,18 @@ impl Moments for Network {
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         for arrived in self.links.due(now.time) {
-            let arrived = ToDispatcher::Transferred { id: arrived.id };
-            self.send(Address::Dispatcher, now, Span::ZERO, arrived, outbox);
+            let Some((reply, id)) = self.asked.remove(&arrived.id) else { continue };
+            let letter = match reply {
+                Address::Broker => ToBroker::Transferred { id }.into(),
+                _ => Body::from(ToDispatcher::Transferred { id }),
+            };
+            self.send(reply, now, Span::ZERO, letter, outbox);
         }
         while let Some(message) = self.mail.take(now) {
-            let ToNetwork::Transfer { id, from, to, data } = message.body;
-            self.links.begin(id, from, to, data, now.time);
+            let ToNetwork::Transfer { id, from, to, data, reply } = message.body;
+            self.asked.insert(self.begun, (reply, id));
+            self.links.begin(self.begun, from, to, data, now.time);
+            self.begun += 1;
         }
         Ok(())
     }

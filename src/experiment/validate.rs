@@ -148,7 +148,8 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
             unchecked.insert(Rule::Precedence, why);
         }
     }
-    tally.workflows += rows_of(folder.tasks()?)? + rows_of(folder.workflows()?)?;
+    tally.workflows +=
+        rows_of(folder.tasks()?)? + rows_of(folder.workflows()?)? + rows_of(folder.transfers()?)?;
     agree_with_summary(folder, &tally, last, &mut verdict);
     if tables.events.is_none() && !batsim && folder.kind() == FolderKind::Run {
         unchecked.insert(Rule::Down, "the folder has no events.csv".to_owned());
@@ -207,7 +208,7 @@ fn rows_of<T>(rows: Option<impl Iterator<Item = Result<T, ReadError>>>) -> Resul
 struct Tally {
     events: u64,
     segments: u64,
-    /// Tasks of workflows, and workflows.
+    /// Tasks of workflows, workflows, and copies of their files.
     workflows: u64,
     outcomes: [u64; 6],
 }

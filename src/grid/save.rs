@@ -93,12 +93,12 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 6: groups, the times of tasks, and the last start of a job.
+            // 6: what is planned, the files of workflows, groups, and the times of tasks.
             Self::Broker => 6,
-            // 5: the last start of a job.
+            // 5: groups, the last start of a job; settings of workflows.
             Self::Portal | Self::Dispatcher | Self::Site => 5,
-            // 3: how links are shared, and uplinks.
-            Self::Network => 3,
+            // 4: who asked for a transfer.
+            Self::Network => 4,
             Self::Directory => 2,
         }
     }

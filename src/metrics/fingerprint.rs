@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{
     Elastic, EventCause, EventRecord, JobRecord, Origin, Outcome, ProcSet, Record, RejectReason,
-    ResponseParts, SegmentRecord, TaskRecord, WorkflowBounds, WorkflowRecord, saved_as_text,
+    ResponseParts, SegmentRecord, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord, saved_as_text,
 };
 use crate::units::Time;
 
@@ -57,6 +57,7 @@ impl Fingerprint {
             Record::Event(event) => self.add_event(event),
             Record::Task(task) => self.add_task(task),
             Record::Workflow(workflow) => self.add_workflow(workflow),
+            Record::Transfer(transfer) => self.add_transfer(transfer),
             Record::Machine(_) => {}
         }
     }
@@ -168,6 +169,21 @@ impl Fingerprint {
         fields.put_option(workflow.last.map(|job| job.0));
         let parts = workflow.parts.iter().flat_map(ResponseParts::each);
         parts.for_each(|part| fields.put(part.micros().to_le_bytes()));
+        self.add_hash(xxh3_128(fields.bytes()));
+    }
+
+    /// Adds a copy of a file, without its name.
+    pub fn add_transfer(&mut self, transfer: &TransferRecord) {
+        let mut fields = Fields::<128>::new(b'X');
+        fields.put(transfer.workflow.0.to_le_bytes());
+        fields.put(transfer.bytes.count().to_le_bytes());
+        fields.put(transfer.from.0.to_le_bytes());
+        fields.put(transfer.to.0.to_le_bytes());
+        fields.put(transfer.job.0.to_le_bytes());
+        fields.put(transfer.asked.micros().to_le_bytes());
+        fields.put_option(transfer.began.map(|began| began.micros()));
+        fields.put(transfer.end.micros().to_le_bytes());
+        fields.put([transfer.outcome as u8]);
         self.add_hash(xxh3_128(fields.bytes()));
     }
 

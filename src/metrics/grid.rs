@@ -77,7 +77,7 @@ impl GridMeasures {
             Record::Job(job) => self.add_job(job),
             Record::Event(event) => self.add_event(event),
             Record::Workflow(workflow) => self.workflows.add(workflow, self.window),
-            Record::Segment(_) | Record::Machine(_) | Record::Task(_) => {}
+            Record::Segment(_) | Record::Machine(_) | Record::Task(_) | Record::Transfer(_) => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Named, SiteSpec};
+use super::{Named, SiteSpec, WorkflowSettings};
 use crate::units::{Bandwidth, Span};
 
 /// The description of a whole grid.
@@ -73,6 +73,8 @@ pub struct BrokerSpec {
     pub overhead: Span,
     /// The party that pays for an attempt that failed because of churn.
     pub failed_attempts: Payer,
+    /// How workflows are enacted.
+    pub workflow: WorkflowSettings,
 }
 
 /// When assignments that have not left the dispatcher are planned again.
@@ -149,6 +151,7 @@ impl BrokerSpec {
             in_flight: None,
             overhead: Span::ZERO,
             failed_attempts: Payer::default(),
+            workflow: WorkflowSettings::default(),
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::text::words;
 use super::{
     CommandRefusal, Elastic, JobId, JobRef, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId,
-    TaskRecord, WorkflowRecord,
+    TaskRecord, TransferRecord, WorkflowRecord,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -324,6 +324,8 @@ pub enum Record {
     Task(TaskRecord),
     /// A workflow ended.
     Workflow(WorkflowRecord),
+    /// A file of a workflow was copied.
+    Transfer(TransferRecord),
 }
 
 impl Record {
@@ -336,6 +338,7 @@ impl Record {
             Self::Event(event) => event.time,
             Self::Task(task) => task.known,
             Self::Workflow(workflow) => workflow.end,
+            Self::Transfer(transfer) => transfer.end,
         }
     }
 }

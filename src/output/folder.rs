@@ -26,6 +26,7 @@ const MACHINES: &str = "machines.csv";
 const EVENTS: &str = "events.csv";
 const TASKS: &str = "tasks.csv";
 const WORKFLOWS: &str = "workflows.csv";
+const TRANSFERS: &str = "transfers.csv";
 const SCENARIO: &str = "scenario.toml";
 /// The summary that a replay of an older gridemu wrote.
 const REPLAY: &str = "replay.json";
@@ -33,11 +34,12 @@ const BATSIM: &str = "batsim/out_jobs.csv";
 const STATES: &str = "batsim/out_machine_states.csv";
 const SUMMARY: &str = "summary.json";
 /// Every file that may be in the folder.
-const ALL: [&str; 11] =
-    [JOBS, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, SCENARIO, REPLAY, BATSIM, STATES, SUMMARY];
+const ALL: [&str; 12] = [
+    JOBS, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, SCENARIO, REPLAY, BATSIM, STATES, SUMMARY,
+];
 
 /// The tables that a run may write, each with its header.
-const TABLES: [(&str, &str); 7] = [
+const TABLES: [(&str, &str); 8] = [
     (JOBS, rows::JOBS),
     (SEGMENTS, rows::SEGMENTS),
     (MACHINES, rows::MACHINES),
@@ -45,6 +47,7 @@ const TABLES: [(&str, &str); 7] = [
     (BATSIM, batsim::HEADER),
     (TASKS, rows::TASKS),
     (WORKFLOWS, rows::WORKFLOWS),
+    (TRANSFERS, rows::TRANSFERS),
 ];
 
 /// The files that a run writes beside `jobs.csv` and `summary.json`; by default `segments.csv`.
@@ -56,7 +59,7 @@ pub struct OutputOptions {
     pub machines: bool,
     /// Write `events.csv`.
     pub events: bool,
-    /// Write `tasks.csv` and `workflows.csv`.
+    /// Write `tasks.csv`, `workflows.csv` and `transfers.csv`.
     pub workflows: bool,
     /// Write `scenario.toml` with this text: the scenario with all defaults.
     pub scenario: Option<String>,
@@ -84,8 +87,8 @@ impl OutputOptions {
         mut open: impl FnMut(&str, &str) -> Result<T, OutputError>,
     ) -> Result<[Option<T>; TABLES.len()], OutputError> {
         let batsim = self.batsim.is_some();
-        let written =
-            [true, self.segments, self.machines, self.events, batsim, self.workflows, self.workflows];
+        let enacted = self.workflows;
+        let written = [true, self.segments, self.machines, self.events, batsim, enacted, enacted, enacted];
         let mut tables = [const { None }; TABLES.len()];
         for ((table, (name, header)), _) in tables.iter_mut().zip(TABLES).zip(written).filter(|(_, yes)| *yes)
         {
@@ -125,7 +128,8 @@ impl OutputDir {
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
         let lock = FolderLock::take(folder)?;
-        let mut stale = vec![SUMMARY, MACHINES, EVENTS, TASKS, WORKFLOWS, SCENARIO, REPLAY, BATSIM, STATES];
+        let mut stale =
+            vec![SUMMARY, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, SCENARIO, REPLAY, BATSIM, STATES];
         stale.extend((!options.segments).then_some(SEGMENTS));
         remove_stale(folder, &stale)?;
         if options.batsim.is_some() {
@@ -163,7 +167,7 @@ impl OutputDir {
     /// [`OutputError::Write`] names the file that cannot be written and how many of its rows are whole.
     pub fn write(&mut self, records: &[Record]) -> Result<(), OutputError> {
         let Self { columns, tables, batsim, .. } = self;
-        let [jobs, segments, machines, events, batsim_jobs, tasks, workflows] = tables;
+        let [jobs, segments, machines, events, batsim_jobs, tasks, workflows, transfers] = tables;
         for record in records {
             match record {
                 Record::Job(job) => {
@@ -182,6 +186,7 @@ impl OutputDir {
                 Record::Event(event) => row(events, |out| columns.event(out, event))?,
                 Record::Task(task) => row(tasks, |out| columns.task(out, task))?,
                 Record::Workflow(workflow) => row(workflows, |out| columns.workflow(out, workflow))?,
+                Record::Transfer(transfer) => row(transfers, |out| columns.transfer(out, transfer))?,
             }
         }
         Ok(())

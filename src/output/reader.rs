@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use error::ReadError;
-pub use rows::{EventRow, JobRow, MachineRow, SegmentRow, TaskRow, WorkflowRow};
+pub use rows::{EventRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow};
 pub use table::Rows;
 
 use rows::{BatsimJob, OurJob};
@@ -211,6 +211,14 @@ impl RunFolder {
     /// [`ReadError`] if the table lacks a column.
     pub fn workflows(&self) -> Result<Option<Rows<WorkflowRow>>, ReadError> {
         self.table::<WorkflowRow>("workflows.csv")
+    }
+
+    /// Copies of the files of workflows; `None` if the run had no workflows.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table lacks a column.
+    pub fn transfers(&self) -> Result<Option<Rows<TransferRow>>, ReadError> {
+        self.table::<TransferRow>("transfers.csv")
     }
 
     /// A table that only gridemu writes, if a whole folder was given.

@@ -5,7 +5,7 @@ use super::names::Names;
 use crate::metrics::{Definitions, WorkflowRatios};
 use crate::model::{
     Cause, EventRecord, JobId, JobRecord, MachineRecord, Origin, Outcome, ResponseParts, SegmentRecord,
-    TaskRecord, WorkflowBounds, WorkflowRecord,
+    SiteId, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord,
 };
 use crate::units::{Span, Time};
 
@@ -25,6 +25,9 @@ pub(super) const EVENTS: &str =
 pub(super) const TASKS: &str = "workflow,task,type,job,site,partition,after,ready,decided,sent,queued,started,last_start,ended,known,outcome,attempts,run,data,dispatch,queue,lost";
 /// The columns of `workflows.csv`.
 pub(super) const WORKFLOWS: &str = "workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed,attempts,fastest_path,work,alone,peak_procs,slr,slowdown,speedup,efficiency,last,run,data,dispatch,queue,lost";
+
+/// The columns of `transfers.csv`.
+pub(super) const TRANSFERS: &str = "workflow,file,bytes,from,to,job,asked,began,ended,outcome";
 
 /// The labels that rows need beside the record.
 #[derive(Debug)]
@@ -174,6 +177,23 @@ impl Columns {
         }
         job(out, workflow.last);
         parts(out, workflow.parts);
+    }
+
+    pub(super) fn transfer(&self, out: &mut Vec<u8>, transfer: &TransferRecord) {
+        cells::integer(out, transfer.workflow.0);
+        cells::word(out, &cells::text(&transfer.file));
+        cells::integer(out, transfer.bytes.count());
+        for place in [transfer.from, transfer.to] {
+            match place {
+                SiteId::GRID => cells::word(out, "portal"),
+                site => self.names.site(out, site),
+            }
+        }
+        cells::integer(out, transfer.job.0);
+        cells::seconds(out, transfer.asked.micros());
+        cells::maybe_seconds(out, transfer.began.map(Time::micros));
+        cells::seconds(out, transfer.end.micros());
+        cells::word(out, transfer.outcome.name());
     }
 }
 

@@ -6,12 +6,14 @@
 //! the first microsecond at which all its bits have passed, and it arrives the link's latency later; during the latency it uses no
 //! bandwidth. A link without a bandwidth is unlimited, and transfers within a place take no time.
 
+mod load;
 mod uplinks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+pub use self::load::Load;
 use self::uplinks::Uplinks;
 use super::progress::{Amount, Progress, amount, share, time_for};
 use crate::model::{Link, NetworkSpec, Sharing};

@@ -1,12 +1,14 @@
 //! The keys of a scenario: for each its name, kind of values, default and description.
 
 mod site;
+mod workflow;
 mod workload;
 
 #[cfg(test)]
 mod tests;
 
 pub(super) use site::SiteKeys;
+pub(super) use workflow::WorkflowKeys;
 pub(super) use workload::{OwnWorkload, WorkloadKeys};
 
 use super::checkpoint::CheckpointPlan;
@@ -59,6 +61,8 @@ keys! {
         site: Option<Vec<SiteKeys>>;
         /// Jobs submitted through the portal, see [workloads](#workloads).
         workload: Option<Vec<WorkloadKeys>> => "none";
+        /// How the workflows of the portal are enacted, see [workflow](#workflow).
+        workflow: WorkflowKeys;
         /// Scripted events, see [events](#events).
         event: Option<Vec<EventKeys>> => "none";
     }

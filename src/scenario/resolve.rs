@@ -13,7 +13,7 @@ use super::resolved::{OutputPlan, ResolvedScenario};
 use super::tree::{Node, Path};
 use crate::grid::Policies;
 use crate::metrics::{Definitions, Window};
-use crate::model::{BrokerSpec, GridSpec, RegistryError, Replan, SiteSpec};
+use crate::model::{BrokerSpec, GridSpec, RegistryError, Replan, SiteSpec, WorkflowSettings};
 use crate::scenario::document::MOST_SITES;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Engine, Or};
@@ -60,6 +60,8 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         checker.policy(&top.key("site").item(at), spec);
     }
     let broker = keys.broker.as_ref().map(|broker| checker.broker(&top.key("broker"), broker, seed));
+    let workflow = checker.enactment(&keys.workflow, &sites);
+    let broker = broker.map(|broker| BrokerSpec { workflow, ..broker });
     if broker.is_some() && sites.is_empty() {
         checker.wrong(&top.key("broker"), "a broker needs at least one site to send jobs to");
     }
@@ -179,6 +181,7 @@ impl Checker<'_> {
             in_flight: keys.in_flight.value(),
             overhead: keys.overhead,
             failed_attempts: keys.failed_attempts,
+            workflow: WorkflowSettings::default(),
         }
     }
 

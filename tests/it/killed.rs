@@ -72,6 +72,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
         "machines.csv",
         "tasks.csv",
         "workflows.csv",
+        "transfers.csv",
         "batsim/out_jobs.csv",
         "scenario.toml",
         "summary.json",

@@ -4,7 +4,7 @@ use crate::units::Bytes;
 use crate::workflow::Workflow;
 
 /// The tasks to be planned, with what each sends to which. There is no cycle.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dag {
     after: Vec<Vec<(u32, Bytes)>>,
     before: Vec<Vec<(u32, Bytes)>>,

@@ -20,6 +20,8 @@ struct Flight {
     pool: usize,
     arrival: Option<Stamp>,
     unseen: bool,
+    /// It waits for its files.
+    staged: bool,
 }
 
 /// The processors and the area of a job of this number on the pools here.
@@ -39,7 +41,8 @@ impl Twin {
     }
 
     fn recallable(&self, queued: bool) -> Vec<TaskId> {
-        let all = self.placed.iter().filter(|(_, flight)| queued || flight.arrival.is_none());
+        let placed = self.placed.iter().filter(|(_, flight)| !flight.staged);
+        let all = placed.filter(|(_, flight)| queued || flight.arrival.is_none());
         all.map(|(number, _)| TaskId(*number)).collect()
     }
 }
@@ -70,6 +73,9 @@ fn pool() -> Pool {
 enum Act {
     Enter(u64),
     Place(usize, usize, Stamp),
+    Stage(usize, usize),
+    Send(u64, Stamp),
+    Unstage(u64),
     Remove(u64),
     Sent(u64, Option<Stamp>),
     Measured(usize, Stamp),
@@ -85,6 +91,9 @@ fn acts() -> impl Strategy<Value = Act> {
     prop_oneof![
         6 => number().prop_map(Act::Enter),
         6 => (0..24_usize, 0..3_usize, stamp()).prop_map(|(at, pool, stamp)| Act::Place(at, pool, stamp)),
+        4 => (0..24_usize, 0..3_usize).prop_map(|(at, pool)| Act::Stage(at, pool)),
+        3 => (number(), stamp()).prop_map(|(number, stamp)| Act::Send(number, stamp)),
+        1 => number().prop_map(Act::Unstage),
         3 => number().prop_map(Act::Remove),
         3 => (number(), arrival).prop_map(|(number, arrival)| Act::Sent(number, arrival)),
         3 => (0..3_usize, stamp()).prop_map(|(pool, measured)| Act::Measured(pool, measured)),
@@ -109,18 +118,48 @@ proptest! {
                 Act::Place(at, pool_at, arrival) => {
                     let Some((number, _)) = twin.ready.get(at).copied() else { continue };
                     twin.ready.remove(at);
-                    twin.placed.insert(number, Flight { pool: pool_at, arrival: Some(arrival), unseen: true });
-                    let placed = tasks.place(TaskId(number), pool_at, &pool(), arrival);
+                    twin.placed.insert(number, Flight { pool: pool_at, arrival: Some(arrival), unseen: true, staged: false });
+                    let placed = tasks.place(TaskId(number), pool_at, &pool(), Some(arrival));
                     prop_assert_eq!(placed, Some((job(number), size(number).0)));
-                    prop_assert_eq!(tasks.place(TaskId(number), pool_at, &pool(), arrival), None);
+                    prop_assert_eq!(tasks.place(TaskId(number), pool_at, &pool(), Some(arrival)), None);
+                }
+                Act::Stage(at, pool_at) => {
+                    let Some((number, _)) = twin.ready.get(at).copied() else { continue };
+                    twin.ready.remove(at);
+                    twin.placed.insert(number, Flight { pool: pool_at, arrival: None, unseen: true, staged: true });
+                    let (job, _) = tasks.place(TaskId(number), pool_at, &pool(), None).expect("it is ready");
+                    tasks.stage(job);
+                    prop_assert_eq!(tasks.state(TaskId(number)), Some(TaskState::Staging(pool_at)));
+                }
+                Act::Send(number, arrival) => {
+                    let staged = twin.placed.get_mut(&number).filter(|flight| flight.staged);
+                    let sent = staged.map(|flight| {
+                        (flight.staged, flight.arrival) = (false, Some(arrival));
+                        job(number)
+                    });
+                    prop_assert_eq!(tasks.send(TaskId(number), arrival), sent);
+                }
+                Act::Unstage(number) => {
+                    let staged = twin.placed.get(&number).filter(|flight| flight.staged);
+                    let back = staged.map(|flight| (flight.pool, job(number), Vec::new()));
+                    if back.is_some() {
+                        twin.placed.remove(&number);
+                    }
+                    prop_assert_eq!(tasks.unstage(TaskId(number)), back);
                 }
                 Act::Remove(number) => {
-                    let gone = twin.placed.remove(&number).map(|flight| (flight.pool, Vec::new()));
+                    let gone = twin.placed.get(&number).filter(|flight| !flight.staged);
+                    let gone = gone.map(|flight| (flight.pool, Vec::new()));
+                    if gone.is_some() {
+                        twin.placed.remove(&number);
+                    }
                     prop_assert_eq!(tasks.remove(TaskId(number)), gone);
                 }
                 Act::Sent(number, arrival) => {
                     tasks.sent(TaskId(number), arrival);
-                    twin.placed.entry(number).and_modify(|flight| flight.arrival = arrival);
+                    if let Some(flight) = twin.placed.get_mut(&number).filter(|flight| !flight.staged) {
+                        flight.arrival = arrival;
+                    }
                 }
                 Act::Measured(pool, measured) => {
                     tasks.measured(pool, measured);
@@ -164,6 +203,8 @@ proptest! {
             }
         }
         let waiting: Vec<u64> = tasks.take_waiting().map(|job| job.id.0).collect();
-        prop_assert_eq!(waiting, twin.ready.iter().map(|(number, _)| *number).collect::<Vec<_>>());
+        let staged = twin.placed.iter().filter(|(_, flight)| flight.staged).map(|(number, _)| *number);
+        let left = twin.ready.iter().map(|(number, _)| *number).chain(staged);
+        prop_assert_eq!(waiting, left.collect::<Vec<_>>());
     }
 }

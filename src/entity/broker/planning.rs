@@ -1,7 +1,8 @@
 //! Planning: the policy is asked about the waiting jobs, and its plan is carried out.
 
+use super::data::Expected;
 use super::{Broker, State, of_job};
-use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan};
+use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan, Planned};
 use crate::entity::mailbox::{MOST_ROUNDS, Moments};
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher};
 use crate::model::{EventKind, EventRecord, Record};
@@ -14,8 +15,9 @@ const THERE_AND_BACK: u32 = 4;
 const MOST_LOOKS: u32 = MOST_ROUNDS / 2;
 
 impl Broker {
-    /// Recalls jobs that have not left the dispatcher, or do not run yet.
+    /// Recalls jobs whose files are on their way, jobs that have not left the dispatcher, or do not run yet.
     pub(super) fn recall(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+        self.recall_staged(now, outbox);
         let queued = self.spec.recall_queued;
         for task in self.state.tasks.recallable(queued) {
             self.send(Address::Dispatcher, now, Span::ZERO, ToDispatcher::Recall { task, queued }, outbox);
@@ -25,8 +27,15 @@ impl Broker {
 
     /// Asks the policy about tasks that are ready.
     fn ask(&mut self, asked: Asked, now: Stamp) -> Plan {
-        let State { tasks, pools, .. } = &mut self.state;
+        let State { tasks, pools, workflows, data, .. } = &mut self.state;
+        let files = Expected { workflows, data, network: &self.network, now: now.time };
         let mut view = GridView::new(now.time, pools, tasks, asked, self.spec.count_in_flight);
+        if self.abilities.workflows {
+            view = view.showing(workflows.live().collect());
+        }
+        if !workflows.is_empty() {
+            view = view.with_data(&files);
+        }
         if let Some(job) = self.traced {
             view = view.traced(job);
         }
@@ -65,7 +74,10 @@ impl Broker {
             let Some(decision) = self.ask(asked, now).first().copied() else { continue };
             self.state.last = now.time;
             let latency = self.carry_out(decision, now, outbox)?;
-            if latency.is_zero() && now.round < MOST_LOOKS && self.state.tasks.count_ready() > 0 {
+            if latency.is_some_and(Span::is_zero)
+                && now.round < MOST_LOOKS
+                && self.state.tasks.count_ready() > 0
+            {
                 self.state.again = Some(Stamp { round: now.round + THERE_AND_BACK, ..now });
                 return Ok(());
             }
@@ -74,28 +86,56 @@ impl Broker {
         Ok(())
     }
 
-    /// Carries out a decision. Returns how long it takes to the site.
+    /// Sends what is planned and ready, in each pool's lane up to the first task that is not ready or lacks files.
+    pub(super) fn send_planned(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        for at in 0..self.state.pools.len() {
+            while let Some((task, Planned { start, end, reason, .. })) = self.state.tasks.next_planned(at) {
+                if !self.has_files(task, at, now, outbox) {
+                    break;
+                }
+                self.state.last = now.time;
+                self.carry_out(Decision { task, act: Act::Assign(at), reason, start, end }, now, outbox)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out a decision. Returns how long the task takes to its site; `None` if it waits here for its files.
     fn carry_out(
         &mut self,
         decision: Decision,
         now: Stamp,
         outbox: &mut dyn Outbox,
-    ) -> Result<Span, EntityError> {
-        let Decision { task, act: Act::Assign(at), .. } = decision;
+    ) -> Result<Option<Span>, EntityError> {
+        let Decision { task, act, reason, start, end } = decision;
         let bad = |problem| EntityError::BadPlan { policy: self.spec.policy.to_string(), task, problem };
+        let (Act::Assign(at) | Act::Plan(at)) = act;
         let Some(pool) = self.state.pools.get(at) else {
             return Err(bad(format!("to pool {at} of {}", self.state.pools.len())));
         };
+        if act == Act::Plan(at) {
+            if self.state.tasks.plan(task, Planned { pool: at, start, end, reason }) {
+                self.bring_ahead(task, at, now, outbox);
+                return Ok(Some(Span::ZERO));
+            }
+            return Err(bad("which does not wait with the broker".to_owned()));
+        }
         let (id, latency, age) = (pool.facts.id, pool.facts.latency, now.time.since(pool.measured));
         // The dispatcher does this unless it reports otherwise.
-        let arrival = now.next_round().after(latency);
+        let lacking = !self.state.workflows.is_empty() && self.lacks_files(task, id.site);
+        let planned = self.state.tasks.planned(task).is_some();
+        let arrival = (!lacking).then(|| now.next_round().after(latency));
         let Some((mut job, procs)) = self.state.tasks.place(task, at, pool, arrival) else {
             return Err(bad("which does not wait with the broker".to_owned()));
         };
         self.moved(&job, now);
         if let Some(course) = self.state.workflows.course(task) {
-            course.decide(now.time);
-            course.send(now.time);
+            if !planned {
+                course.decide(now.time);
+            }
+            if !lacking {
+                course.send(now.time);
+            }
         }
         let grid = job.grid.get_or_insert_default();
         grid.assignment += 1;
@@ -115,7 +155,11 @@ impl Broker {
             }));
         }
         job.partition = Some(id.partition);
+        if lacking {
+            self.stage(job, id.site, now, outbox);
+            return Ok(None);
+        }
         self.send(Address::Dispatcher, now, Span::ZERO, ToDispatcher::Assign { job, pool: id }, outbox);
-        Ok(latency)
+        Ok(Some(latency))
     }
 }

@@ -1,16 +1,21 @@
 //! Workflows at the broker: which tasks wait for which, and what follows from the end of one.
 
+mod records;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::course::{Course, bounds, peak};
+use self::records::Ran;
+use super::course::{Course, bounds};
+use super::data::Data;
 use super::{Broker, State, unplaced};
-use crate::broker::{BrokerEvent, Pool, TaskState, Tasks};
+use crate::broker::mapping::Dag;
+use crate::broker::{BrokerEvent, Ended, LiveWorkflow, Planned, Pool, TaskState, Tasks};
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
-    GroupMember, Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskId,
-    TaskRecord, WorkflowBounds, WorkflowRecord, WorkflowSpec, WorkflowSubmission,
+    FileId, Job, JobId, Outcome, PoolId, Record, RecordSink, ResponseParts, TaskId, WorkflowBounds,
+    WorkflowId, WorkflowSpec, WorkflowSubmission,
 };
 use crate::units::{Span, Time};
 use crate::workflow::{Costs, Workflow};
@@ -31,9 +36,13 @@ struct Enacted {
     left: u32,
     completed: u32,
     attempts: u64,
-    /// For each task those that wait for it; follows from the workflow.
+    /// What policies see of it.
+    live: LiveWorkflow,
+    /// The number of its first file; those of the others follow.
+    first_file: FileId,
+    /// For each file the tasks that read it; follows from the workflow.
     #[serde(skip)]
-    successors: Vec<Vec<u32>>,
+    readers: Vec<Vec<u32>>,
 }
 
 /// The critical path at reference speed, in seconds, and what the tasks would take on an empty grid.
@@ -41,9 +50,9 @@ fn least(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> (f64, Workfl
     (workflow.critical_path(&Costs::at_reference(workflow, None)).0, bounds(workflow, jobs, pools))
 }
 
-/// The tasks that wait for each task.
-fn successors(workflow: &Workflow) -> Vec<Vec<u32>> {
-    workflow.ids().map(|task| workflow.successors(task).map(|(to, _)| to.0).collect()).collect()
+/// The tasks that read each file.
+fn readers(workflow: &Workflow) -> Vec<Vec<u32>> {
+    workflow.files().iter().map(|file| file.consumers.iter().map(|task| task.0).collect()).collect()
 }
 
 impl Workflows {
@@ -55,13 +64,15 @@ impl Workflows {
     pub(super) fn rebuild(&mut self) -> Result<(), String> {
         for enacted in self.0.values_mut() {
             let workflow = Workflow::from_spec(enacted.submitted.spec.clone());
-            enacted.successors = successors(&workflow.map_err(|error| error.to_string())?);
+            let workflow = workflow.map_err(|error| error.to_string())?;
+            enacted.live.set_dag(Dag::of(&workflow));
+            enacted.readers = readers(&workflow);
         }
         Ok(())
     }
 
     /// The task of the job of that number, if its workflow has not ended.
-    fn task_of(&self, job: JobId) -> Option<TaskId> {
+    pub(super) fn task_of(&self, job: JobId) -> Option<TaskId> {
         self.0.values().find_map(|enacted| {
             let at = job.0.checked_sub(enacted.submitted.first_job.0)?;
             (at < enacted.tasks.len() as u64).then_some(TaskId(enacted.submitted.first_task.0 + at))
@@ -80,6 +91,48 @@ impl Workflows {
         self.of(task).map(|(enacted, at)| &mut enacted.tasks[at])
     }
 
+    /// What policies see of them, in the order in which they arrived.
+    pub(super) fn live(&self) -> impl Iterator<Item = &LiveWorkflow> {
+        self.0.values().map(|enacted| &enacted.live)
+    }
+
+    /// All that waits for a task, directly or not, by number.
+    pub(super) fn descendants(&mut self, task: TaskId) -> Vec<TaskId> {
+        let Some((enacted, at)) = self.of(task) else { return Vec::new() };
+        enacted.live.descendants(at).into_iter().map(|at| enacted.live.id(at)).collect()
+    }
+
+    /// The same, to be read.
+    fn get(&self, task: TaskId) -> Option<(&Enacted, usize)> {
+        let (first, enacted) = self.0.range(..=task).next_back()?;
+        let at = usize::try_from(task.0 - first.0).ok()?;
+        (at < enacted.tasks.len()).then_some((enacted, at))
+    }
+
+    /// The files that a task reads.
+    pub(super) fn inputs(&self, task: TaskId) -> impl Iterator<Item = FileId> + '_ {
+        self.get(task).into_iter().flat_map(|(enacted, at)| enacted.inputs(at))
+    }
+
+    /// The files that a task writes.
+    pub(super) fn outputs(&self, task: TaskId) -> impl Iterator<Item = FileId> + '_ {
+        self.get(task).into_iter().flat_map(|(enacted, at)| enacted.outputs(at))
+    }
+
+    /// The tasks that read a file of the workflow of a task.
+    pub(super) fn readers(&self, file: FileId, of: TaskId) -> Vec<TaskId> {
+        let Some((enacted, _)) = self.get(of) else { return Vec::new() };
+        let first = enacted.submitted.first_task.0;
+        enacted.readers[enacted.place(file)].iter().map(|at| TaskId(first + u64::from(*at))).collect()
+    }
+
+    /// The workflow of a task, the name of a file of it, and the job of the task.
+    pub(super) fn named(&self, task: TaskId, file: FileId) -> Option<(WorkflowId, &str, JobId)> {
+        let (enacted, at) = self.get(task)?;
+        let job = JobId(enacted.submitted.first_job.0 + at as u64);
+        Some((enacted.submitted.number, &enacted.submitted.spec.files[enacted.place(file)].name, job))
+    }
+
     /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
     pub(super) fn close(&mut self, tasks: &Tasks, pools: &[Pool], now: Time, sink: &mut dyn RecordSink) {
         for mut enacted in std::mem::take(&mut self.0).into_values() {
@@ -90,7 +143,9 @@ impl Workflows {
                 let arrival = tasks.arrival(id).map(|stamp| stamp.time).filter(|arrival| *arrival <= now);
                 enacted.tasks[at].arrive(arrival, false);
                 let pool = match state {
-                    TaskState::Placed(pool) => pools.get(pool).map(|pool| pool.facts.id),
+                    TaskState::Placed(pool) | TaskState::Staging(pool) => {
+                        pools.get(pool).map(|pool| pool.facts.id)
+                    }
                     _ => None,
                 };
                 let ran = Ran { pool, ..Ran::nowhere(now) };
@@ -101,93 +156,32 @@ impl Workflows {
     }
 }
 
-/// Where and when a task ran.
-struct Ran {
-    pool: Option<PoolId>,
-    start: Option<Time>,
-    last_start: Option<Time>,
-    end: Time,
-    attempts: u32,
-}
-
-impl Ran {
-    const fn nowhere(end: Time) -> Self {
-        Self { pool: None, start: None, last_start: None, end, attempts: 0 }
-    }
-}
-
 impl Enacted {
-    /// Records a task, or those of a group, which has passed its marks at these times.
-    fn record_task(&self, at: usize, whole: TaskRecord, passed: &[Time], sink: &mut dyn RecordSink) {
-        let Some(members) = self.submitted.members(at) else { return sink.record(Record::Task(whole)) };
-        let marks = GroupMember::marks(members);
-        let passed = |mark: Span| passed.get(marks.binary_search(&mark).ok()?).copied();
-        for member in members {
-            let task = &self.submitted.ungrouped().tasks[member.task as usize];
-            let start = passed(member.run.0);
-            sink.record(Record::Task(TaskRecord {
-                name: task.name.clone(),
-                kind: task.kind.clone(),
-                start,
-                last_start: start,
-                end: passed(member.run.1).unwrap_or(whole.end),
-                ..whole.clone()
-            }));
+    /// The place of a file of the workflow in its list.
+    fn place(&self, file: FileId) -> usize {
+        (file.0 - self.first_file.0) as usize
+    }
+
+    fn files<'a>(&self, places: &'a [u32]) -> impl Iterator<Item = FileId> + use<'a> {
+        let first = self.first_file.0;
+        places.iter().map(move |at| FileId(first + u64::from(*at)))
+    }
+
+    fn inputs(&self, at: usize) -> impl Iterator<Item = FileId> + use<'_> {
+        self.files(&self.submitted.spec.tasks[at].inputs)
+    }
+
+    fn outputs(&self, at: usize) -> impl Iterator<Item = FileId> + use<'_> {
+        self.files(&self.submitted.spec.tasks[at].outputs)
+    }
+
+    /// Notes that a task has ended: what nobody needs any more goes. What a task should have written and has not will not be.
+    fn release(&self, at: usize, completed: bool, data: &mut Data) {
+        self.inputs(at).for_each(|file| _ = data.replicas.used(file));
+        if !completed {
+            let results = self.outputs(at).filter(|file| self.readers[self.place(*file)].is_empty());
+            results.for_each(|file| _ = data.replicas.used(file));
         }
-    }
-
-    fn task_record(&self, at: usize, outcome: Outcome, ran: Ran, known: Time) -> TaskRecord {
-        let (task, course) = (&self.submitted.spec.tasks[at], &self.tasks[at]);
-        let nowhere = PoolId { site: SiteId::GRID, partition: PartitionId::default() };
-        let PoolId { site, partition } = ran.pool.unwrap_or(nowhere);
-        TaskRecord {
-            workflow: self.submitted.number,
-            name: task.name.clone(),
-            kind: task.kind.clone(),
-            job: self.job(at),
-            site,
-            partition,
-            after: course.after.map(|at| self.job(at as usize)),
-            ready: course.ready,
-            decided: course.decided,
-            sent: course.sent,
-            queued: course.queued,
-            start: ran.start,
-            last_start: ran.last_start,
-            end: ran.end,
-            known,
-            outcome,
-            attempts: ran.attempts,
-        }
-    }
-
-    /// The job of a task.
-    fn job(&self, at: usize) -> JobId {
-        JobId(self.submitted.first_job.0 + at as u64)
-    }
-
-    /// The record of the workflow. `last` is the task that ended last, with the parts of the time up to its end.
-    fn record(&self, outcome: Outcome, last: Option<(usize, ResponseParts)>, end: Time) -> Record {
-        let procs = self.submitted.spec.tasks.iter().map(|task| task.procs);
-        let held = self.tasks.iter().zip(procs).filter_map(|(task, procs)| {
-            let (from, to) = task.ran?;
-            Some((from, to, procs))
-        });
-        Record::Workflow(WorkflowRecord {
-            workflow: self.submitted.number,
-            name: self.submitted.spec.name.clone(),
-            submit: self.submitted.submit,
-            end,
-            outcome,
-            tasks: self.submitted.ungrouped().tasks.len() as u32,
-            completed: self.completed,
-            attempts: self.attempts,
-            critical_path: self.critical_path,
-            bounds: self.bounds,
-            peak: peak(held),
-            last: last.map(|(at, _)| self.job(at)),
-            parts: last.map(|(_, parts)| parts),
-        })
     }
 }
 
@@ -222,6 +216,18 @@ impl Broker {
                 least(&checked(&groups.workflow)?, &jobs, &self.state.pools)
             }
         };
+        let first_file = self.state.data.number(workflow.files().len());
+        for (number, file) in (first_file.0..).zip(workflow.files()) {
+            // A result is used by who brings it home.
+            let users = match file.producer {
+                None if file.consumers.is_empty() => continue,
+                _ => file.consumers.len().max(1) as u32,
+            };
+            self.state.data.replicas.add(FileId(number), file.size, users);
+            if file.producer.is_none() {
+                self.state.data.replicas.arrived(FileId(number), self.spec.workflow.files);
+            }
+        }
         let mut entries = Vec::new();
         for (id, job) in workflow.ids().zip(jobs) {
             match workflow.predecessors(id).count() {
@@ -236,32 +242,43 @@ impl Broker {
             left: workflow.len() as u32,
             completed: 0,
             attempts: 0,
-            successors: successors(&workflow),
+            live: LiveWorkflow::new(submitted.first_task, Dag::of(&workflow)),
+            first_file,
+            readers: readers(&workflow),
             submitted,
         };
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
-        entries.into_iter().for_each(|job| self.ready(job, None, now, outbox));
+        entries.into_iter().for_each(|job| self.ready(job, None, None, now, outbox));
         Ok(())
     }
 
-    /// Lets a task wait to be assigned, now that all that it waits for has completed: it is submitted as a job of the grid. `after` is the task
-    /// that it waited for last, with the parts of the time up to its end.
+    /// Lets a task wait to be assigned, now that all that it waits for has completed: it is submitted as a job of the grid. If it is planned,
+    /// it waits for its turn. `after` is the task that it waited for last, with the parts of the time up to its end.
     fn ready(
         &mut self,
         mut job: Box<Job>,
+        planned: Option<Planned>,
         after: Option<(u32, ResponseParts)>,
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) {
         job.resubmit(now.time);
-        if let Some(course) = self.state.workflows.course(super::task(&job)) {
+        let task = super::task(&job);
+        if let Some(course) = self.state.workflows.course(task) {
             course.ready = Some(now.time);
+            if planned.is_some() {
+                course.decide(now.time);
+            }
             if let Some((task, path)) = after {
                 (course.after, course.path) = (Some(task), path);
             }
         }
         self.policy.on(&BrokerEvent::Unblocked(job.id));
         self.wait(job, Vec::new(), now, outbox);
+        if let Some(planned) = planned {
+            self.state.tasks.plan(task, planned);
+            self.bring_ahead(task, planned.pool, now, outbox);
+        }
     }
 
     /// Goes on with the workflow of a job that has ended, if it is of one: what waits for it is ready if it has completed and was the last;
@@ -273,9 +290,14 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) {
-        let State { workflows, tasks, done, .. } = &mut self.state;
-        let Some((enacted, at)) = workflows.of(ended.task) else { return };
+        let place = pool.and_then(|pool| self.pool_at(pool));
         let EndedJob { outcome, start, last_start, end, attempts, ref passed, .. } = *ended;
+        if let Some(pool) = pool.filter(|_| outcome == Outcome::Completed) {
+            self.made(ended.task, pool.site, now, outbox);
+        }
+        let State { workflows, tasks, data, done, .. } = &mut self.state;
+        let Some((enacted, at)) = workflows.of(ended.task) else { return };
+        enacted.release(at, outcome == Outcome::Completed, data);
         let record =
             enacted.task_record(at, outcome, Ran { pool, start, last_start, end, attempts }, now.time);
         let path = enacted.tasks[at].path + record.parts().unwrap_or_default();
@@ -284,22 +306,26 @@ impl Broker {
         enacted.attempts += u64::from(attempts);
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
-        let id = |at: u32| TaskId(first.0 + u64::from(at));
+        enacted.live.end(at, Ended { pool: place, at: end });
         let (mut unblocked, mut cancelled) = (Vec::new(), Vec::new());
         if outcome == Outcome::Completed {
             enacted.completed += enacted.submitted.members(at).map_or(1, <[_]>::len) as u32;
-            unblocked.extend(enacted.successors[at].iter().filter_map(|next| tasks.unblock(id(*next))));
+            let (live, after) = (&enacted.live, enacted.live.dag().successors(at));
+            unblocked.extend(after.filter_map(|(next, _)| tasks.unblock(live.id(next))));
         } else {
-            let mut doomed: BTreeSet<u32> = enacted.successors[at].iter().copied().collect();
-            while let Some(next) = doomed.pop_first() {
-                let Some(job) = tasks.take_blocked(id(next)) else { continue };
-                let (at, outcome) = (next as usize, Outcome::Cancelled);
+            let mut doomed: BTreeSet<usize> =
+                enacted.live.dag().successors(at).map(|(next, _)| next).collect();
+            while let Some(at) = doomed.pop_first() {
+                let Some((job, _)) = tasks.take_blocked(enacted.live.id(at)) else { continue };
+                let outcome = Outcome::Cancelled;
                 outbox.record(Record::Job(unplaced(&job, outcome, now.time)));
                 let record = enacted.task_record(at, outcome, Ran::nowhere(now.time), now.time);
                 enacted.record_task(at, record, &[], outbox);
+                enacted.release(at, false, data);
                 enacted.left -= 1;
                 *done += 1;
-                doomed.extend(&enacted.successors[at]);
+                enacted.live.end(at, Ended { pool: None, at: now.time });
+                doomed.extend(enacted.live.dag().successors(at).map(|(next, _)| next));
                 cancelled.push(EndedJob::unplaced(&job, outcome, now.time));
             }
         }
@@ -311,6 +337,6 @@ impl Broker {
         }
         cancelled.iter().for_each(|ended| self.notify_portal(ended, now, outbox));
         let after = Some((at as u32, path));
-        unblocked.into_iter().for_each(|job| self.ready(job, after, now, outbox));
+        unblocked.into_iter().for_each(|(job, planned)| self.ready(job, planned, after, now, outbox));
     }
 }

@@ -31,7 +31,8 @@ impl Dispatcher {
         self.tally.transfers += 1;
         self.tally.moved += u128::from(data.count());
         self.staging.insert(id, staging);
-        self.send(Address::Network, now, Span::ZERO, ToNetwork::Transfer { id, from, to, data }, outbox);
+        let transfer = ToNetwork::Transfer { id, from, to, data, reply: Address::Dispatcher };
+        self.send(Address::Network, now, Span::ZERO, transfer, outbox);
     }
 
     /// Goes on with a job when its transfer has arrived.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::entity::{Network, ToNetwork, ToSite};
+use crate::entity::{Address, Network, ToNetwork, ToSite};
 use crate::model::{JobId, NetworkSpec, TaskId};
 use crate::units::Bytes;
 
@@ -16,7 +16,8 @@ fn cancel(round: u32, sender: Sender, sequence: u64) -> Message<ToSite> {
 }
 
 fn transfer(round: u32, sender: Sender, sequence: u64) -> Message {
-    let transfer = ToNetwork::Transfer { id: sequence, from: 0, to: 1, data: Bytes::ZERO };
+    let transfer =
+        ToNetwork::Transfer { id: sequence, from: 0, to: 1, data: Bytes::ZERO, reply: Address::Dispatcher };
     letter(transfer.into(), round, sender, sequence)
 }
 

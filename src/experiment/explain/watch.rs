@@ -93,6 +93,9 @@ impl Watch {
             if grid.broker().is_some_and(|broker| broker.waits(self.job.number)) {
                 return Place::Broker;
             }
+            if let Some(site) = grid.broker().and_then(|broker| broker.stages(self.job.number)) {
+                return Place::Dispatcher(Whereabouts::Input(site));
+            }
             if grid.broker().is_some_and(|broker| broker.blocks(self.job.number)) {
                 return Place::Blocked;
             }

@@ -103,6 +103,12 @@ fn described(record: &Record, sites: &[SiteSummary]) -> String {
         Record::Workflow(workflow) => {
             format!("workflow {} `{}` ends at {} s", workflow.workflow, workflow.name, workflow.end)
         }
+        Record::Transfer(transfer) => {
+            format!(
+                "file `{}` of workflow {} arrives at {} s",
+                transfer.file, transfer.workflow, transfer.end
+            )
+        }
         Record::Event(event) => {
             let who = event.job_ref().map_or("machines have".to_owned(), |job| format!("{job} is"));
             format!("{who} {}{} at {} s", kind(event.kind), at(event.site.index()), event.time)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, ProcSet, RejectReason};
+use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, ProcSet, RejectReason, TransferOutcome};
 use crate::units::{Energy, Money, Rate, Span, Time};
 
 pub(super) const SECONDS: &str = "a time in seconds";
@@ -49,6 +49,7 @@ cells! {
         word(cell, all, |outcome| outcome.name())
     };
     Cause, "a cause, such as `run`", |cell| word(cell, Cause::ALL, |cause| cause.name());
+    TransferOutcome, "what became of a copy, such as `arrived`", |cell| word(cell, TransferOutcome::ALL, |outcome| outcome.name());
     MachineState, "`busy`, `idle`, `reserved` or `down`", |cell| {
         use MachineState::{Busy, Down, Idle, Reserved};
         word(cell, [Busy, Idle, Reserved, Down], |state| state.name())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 pub(super) use read::{BatsimJob, OurJob};
 
-use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, ProcSet, ready};
+use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, ProcSet, TransferOutcome, ready};
 use crate::units::{Energy, Money, Rate, Span, Time};
 
 /// A row of `jobs.csv`, gridemu's or Batsim's.
@@ -258,4 +258,31 @@ pub struct WorkflowRow {
     pub queue: Option<Span>,
     /// and from first starts to the starts of the attempts that completed.
     pub lost: Option<Span>,
+}
+
+/// A row of `transfers.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransferRow {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// The number of the workflow.
+    pub workflow: u32,
+    /// The name of the file.
+    pub file: Arc<str>,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// The site that it came from, or `portal`.
+    pub from: Arc<str>,
+    /// The site that it went to, or `portal`.
+    pub to: Arc<str>,
+    /// The number of the job for which it was asked first, or which made it.
+    pub job: u64,
+    /// When it was asked for.
+    pub asked: Time,
+    /// When it began to move.
+    pub began: Option<Time>,
+    /// When it arrived, or the run ended.
+    pub ended: Time,
+    /// What became of it.
+    pub outcome: TransferOutcome,
 }

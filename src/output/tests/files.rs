@@ -13,11 +13,11 @@ use crate::metrics::{Ages, Definitions, Fingerprint, GridFacts, GridMeasures, Gr
 use crate::model::{
     EventCause, EventKind, EventRecord, JobClasses, JobId, JobRecord, MachineRecord, MachineState, Origin,
     Outcome, PartitionId, PartitionSpec, ProcSet, Record, RejectReason, SegmentRecord, SiteId, SiteSpec,
-    TaskRecord, WorkflowBounds, WorkflowId, WorkflowRecord,
+    TaskRecord, TransferOutcome, TransferRecord, WorkflowBounds, WorkflowId, WorkflowRecord,
 };
 use crate::output::{OutputDir, OutputOptions};
 use crate::platform::Usage;
-use crate::units::{Energy, Money, Power, Rate, Span, Time};
+use crate::units::{Bytes, Energy, Money, Power, Rate, Span, Time};
 
 pub(super) fn sites() -> Vec<SiteSpec> {
     let mut first = SiteSpec::plain("kth", 100, "easy".parse().unwrap());
@@ -157,7 +157,19 @@ pub(super) fn workflow() -> Vec<Record> {
         last: Some(JobId(17)),
         parts: first.parts(),
     };
-    vec![Record::Task(first), Record::Task(second), Record::Workflow(whole)]
+    let copy = TransferRecord {
+        workflow: WorkflowId(3),
+        file: "2mass, 1.fits".to_owned(),
+        bytes: Bytes::new(1_500_000),
+        from: SiteId::GRID,
+        to: SiteId(0),
+        job: JobId(17),
+        asked: Time::from_secs(5),
+        began: Some(Time::from_secs(5)),
+        end: Time::from_micros(6_250_000),
+        outcome: TransferOutcome::Arrived,
+    };
+    vec![Record::Transfer(copy), Record::Task(first), Record::Task(second), Record::Workflow(whole)]
 }
 
 #[test]
@@ -165,14 +177,18 @@ fn the_files_of_a_workflow_by_hand() {
     let folder = write(&workflow(), &everything());
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_snapshot!(read("tasks.csv"), @r#"
-    workflow,task,type,job,site,partition,ready,started,ended,known,outcome,attempts
-    3,"mProject, 1",mProject,17,kth,default,5,6.5,9,10,killed,2
-    3,mAdd,mAdd,18,grid,,,,10,10,cancelled,0
+    workflow,task,type,job,site,partition,after,ready,decided,sent,queued,started,last_start,ended,known,outcome,attempts,run,data,dispatch,queue,lost
+    3,"mProject, 1",mProject,17,kth,default,,5,5,5,5.25,6.5,8,9,10,killed,2,0,0,1.25,1.25,2.5
+    3,mAdd,mAdd,18,grid,,,,,,,,,10,10,cancelled,0,,,,,
     "#);
     assert_snapshot!(read("workflows.csv"), @r"
     workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed
     3,montage,4,10,6,3.25,failed,2,0
     ");
+    assert_snapshot!(read("transfers.csv"), @r#"
+    workflow,file,bytes,from,to,job,asked,began,ended,outcome
+    3,"2mass, 1.fits",1500000,portal,kth,17,5,5,6.25,arrived
+    "#);
 }
 
 /// Four jobs, written by hand.

@@ -20,6 +20,7 @@ fn comes_back(records: &[Record]) {
     let mut events = read.events().unwrap().unwrap();
     let mut tasks = read.tasks().unwrap().unwrap();
     let mut workflows = read.workflows().unwrap().unwrap();
+    let mut transfers = read.transfers().unwrap().unwrap();
     for record in records {
         match record {
             Record::Job(job) => {
@@ -75,6 +76,14 @@ fn comes_back(records: &[Record]) {
                 assert_eq!((row.makespan, row.critical_path), (workflow.makespan(), workflow.critical_path));
                 assert_eq!((row.tasks, row.completed), (workflow.tasks, workflow.completed));
                 assert_eq!(row.outcome, workflow.outcome);
+            }
+            Record::Transfer(transfer) => {
+                let row = transfers.next().unwrap().unwrap();
+                assert_eq!((row.workflow, &*row.file), (transfer.workflow.0, &*transfer.file));
+                assert_eq!((row.bytes, row.job), (transfer.bytes.count(), transfer.job.0));
+                assert_eq!((&*row.from, &*row.to), ("portal", "kth"));
+                assert_eq!((row.asked, row.began, row.ended), (transfer.asked, transfer.began, transfer.end));
+                assert_eq!(row.outcome, transfer.outcome);
             }
         }
     }

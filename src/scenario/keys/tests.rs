@@ -18,7 +18,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/scenarios.md");
 type Part = (&'static str, &'static [KeyInfo]);
 
 /// The tables of the page, by the names of their marks.
-const TABLES: [(&str, &[Part]); 10] = [
+const TABLES: [(&str, &[Part]); 11] = [
     ("run", &[("", ScenarioKeys::KEYS), ("measure.", WindowKeys::KEYS), ("clock.", ClockKeys::KEYS)]),
     ("site", &[("", SiteKeys::KEYS)]),
     ("machines", &[("", MachineKeys::KEYS)]),
@@ -26,6 +26,7 @@ const TABLES: [(&str, &[Part]); 10] = [
     ("network", &[("", NetworkKeys::KEYS), ("link.", LinkKeys::KEYS), ("place.", PlaceKeys::KEYS)]),
     ("broker", &[("", BrokerKeys::KEYS)]),
     ("workload", &[("", WorkloadKeys::KEYS)]),
+    ("workflow", &[("", WorkflowKeys::KEYS)]),
     ("churn", &[("", ChurnKeys::KEYS)]),
     ("event", &[("", EventKeys::KEYS)]),
     ("output", &[("", OutputKeys::KEYS)]),

@@ -83,7 +83,7 @@ impl Checker<'_> {
     }
 
     /// The number of the place of this name.
-    fn place(&mut self, path: &Path, name: &str, sites: &[SiteSpec]) -> Option<usize> {
+    pub(super) fn place(&mut self, path: &Path, name: &str, sites: &[SiteSpec]) -> Option<usize> {
         if name == PORTAL {
             return Some(0);
         }

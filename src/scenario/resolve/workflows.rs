@@ -1,9 +1,9 @@
 //! Resolves the workflows of the portal.
 
 use super::Checker;
-use crate::model::Named;
+use crate::model::{Named, SiteSpec, WorkflowSettings};
 use crate::scenario::defaults::generator_in;
-use crate::scenario::keys::WorkloadKeys;
+use crate::scenario::keys::{WorkflowKeys, WorkloadKeys};
 use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, WorkflowOrigin, WorkflowPlan, Workload};
@@ -15,6 +15,13 @@ use crate::workload::Estimates;
 use crate::workload::poisson::Lengths;
 
 impl Checker<'_> {
+    /// How workflows are enacted.
+    pub(super) fn enactment(&mut self, keys: &WorkflowKeys, sites: &[SiteSpec]) -> WorkflowSettings {
+        let path = Path::default().key("workflow").key("files");
+        let files = self.place(&path, &keys.files, sites).unwrap_or(0);
+        WorkflowSettings { transfer: keys.transfer, files: files as u32 }
+    }
+
     /// Workflows that the portal submits.
     pub(super) fn workflows(
         &mut self,

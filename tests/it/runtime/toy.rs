@@ -167,7 +167,13 @@ impl Toy {
 
     fn say(&mut self, arrival: Stamp, to: Address, left: u64, outbox: &mut dyn Outbox) {
         self.count += 1;
-        let body = ToNetwork::Transfer { id: self.state, from: 0, to: 0, data: Bytes::new(left) };
+        let body = ToNetwork::Transfer {
+            id: self.state,
+            from: 0,
+            to: 0,
+            data: Bytes::new(left),
+            reply: self.address,
+        };
         let sender = Sender::Entity(self.address);
         outbox.send(to, Message { arrival, sender, sequence: self.count, body: body.into() });
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EventRow, JobRow, MachineRow, SegmentRow, TaskRow, WorkflowRow};
+use super::{EventRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow};
 use crate::model::{Origin, Outcome, ProcSet, RejectReason};
 use crate::output::reader::cells::{SECONDS, number};
 use crate::output::reader::table::{Cells, Row, Wrong};
@@ -97,6 +97,13 @@ row! {
         workflow, name, submitted, ended, makespan, critical_path, outcome, tasks, completed, attempts, fastest_path, work, alone,
         peak_procs, slr, slowdown, speedup, efficiency, last, run, data, dispatch, queue, lost
     }
+    optional {}
+    beside {}
+}
+
+row! {
+    TransferRow as TransferRow
+    { workflow, file, bytes, from, to, job, asked, began, ended, outcome }
     optional {}
     beside {}
 }

@@ -1,0 +1,41 @@
+//! Tasks that are assigned and wait with the broker for their files.
+
+use super::{Phase, Row, Tasks};
+use crate::broker::Task;
+use crate::model::{Job, PoolId, TaskId};
+use crate::units::Stamp;
+
+impl Tasks {
+    /// Keeps the job of a task that has just been [placed](Self::place) without an arrival, until its files are there. Its pool counts it as
+    /// on its way.
+    pub(crate) fn stage(&mut self, job: Box<Job>) {
+        let task = Task::new(&job, &[]).id();
+        let Some(row) = self.rows.get_mut(&task) else { return };
+        if let Phase::Placed(placed) = row.phase {
+            row.phase = Phase::Staging { job, placed };
+        }
+    }
+
+    /// Takes out the job of a staged task, which is sent now and reaches its site then; `None` if it is not staged.
+    pub(crate) fn send(&mut self, task: TaskId, arrival: Stamp) -> Option<Box<Job>> {
+        let row = self.rows.get_mut(&task)?;
+        let Phase::Staging { placed, .. } = &row.phase else { return None };
+        let (before, mut placed) = (*placed, *placed);
+        placed.arrival = Some(arrival);
+        self.lanes[placed.pool].arrives(task, &before, &placed);
+        match std::mem::replace(&mut row.phase, Phase::Placed(placed)) {
+            Phase::Staging { job, .. } => Some(job),
+            _ => None,
+        }
+    }
+
+    /// Takes out a staged task, to be planned again: the place of its pool, its job, and the pools that had refused it.
+    pub(crate) fn unstage(&mut self, task: TaskId) -> Option<(usize, Box<Job>, Vec<PoolId>)> {
+        let Phase::Staging { placed, .. } = &self.rows.get(&task)?.phase else { return None };
+        self.lanes[placed.pool].remove(task, placed);
+        match self.rows.remove(&task)? {
+            Row { phase: Phase::Staging { job, placed }, refused, .. } => Some((placed.pool, job, refused)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The files of workflows at the broker: where they lie, what is on its way, and which tasks wait for what.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use super::workflows::Workflows;
+use crate::broker::DataTimes;
+use crate::model::Record;
+use crate::model::{
+    FileId, NetworkSpec, RecordSink, Sharing, SiteId, TaskId, TransferOutcome, TransferRecord,
+};
+use crate::platform::{Coming, Fetch, Load, Place, Replicas};
+use crate::units::{Bytes, Time};
+
+/// What the broker knows of the files of the workflows that have not ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Data {
+    pub(super) replicas: Replicas,
+    /// The copies that the network has, by number.
+    copies: BTreeMap<u64, Copying>,
+    asked: u64,
+    load: Load,
+    /// The tasks that wait for a file at a place.
+    waiters: BTreeSet<(FileId, Place, TaskId)>,
+    /// For each task that waits for files, its place, and their number.
+    missing: BTreeMap<TaskId, (Place, u32)>,
+    /// Results on their way home.
+    homing: u64,
+    /// The number of the next file.
+    next: u64,
+}
+
+/// A copy on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Copying {
+    pub(super) file: FileId,
+    from: Place,
+    pub(super) to: Place,
+    /// Whether it is a result that goes home.
+    pub(super) home: bool,
+    /// What will be written of it, as if it never arrived.
+    record: TransferRecord,
+}
+
+/// The place of a site.
+pub(super) fn place_of(site: SiteId) -> Place {
+    site.0 + 1
+}
+
+/// The site at a place; none is at that of the portal.
+pub(super) fn site_at(place: Place) -> SiteId {
+    place.checked_sub(1).map_or(SiteId::GRID, SiteId)
+}
+
+impl Data {
+    /// Numbers for so many new files; returns the first.
+    pub(super) fn number(&mut self, files: usize) -> FileId {
+        let first = self.next;
+        self.next += files as u64;
+        FileId(first)
+    }
+
+    /// How a place gets a file.
+    pub(super) fn fetch(&self, file: FileId, to: Place, now: Time, network: &NetworkSpec) -> Fetch {
+        self.replicas.fetch(file, to, now, |from, to, data| self.load.estimate(network, from, to, data))
+    }
+
+    /// Notes that a copy begins. Returns its number.
+    pub(super) fn copy(
+        &mut self,
+        file: FileId,
+        to: Place,
+        coming: Coming,
+        home: bool,
+        record: TransferRecord,
+    ) -> u64 {
+        let (id, from) = (self.asked, coming.from);
+        self.asked += 1;
+        self.homing += u64::from(home);
+        self.replicas.sent(file, to, coming);
+        self.load.begin(from, to);
+        self.copies.insert(id, Copying { file, from, to, home, record });
+        id
+    }
+
+    /// Notes that a copy has arrived, and records it.
+    pub(super) fn arrived(
+        &mut self,
+        id: u64,
+        now: Time,
+        sink: &mut (impl RecordSink + ?Sized),
+    ) -> Option<Copying> {
+        let copy = self.copies.remove(&id)?;
+        self.homing -= u64::from(copy.home);
+        self.load.end(copy.from, copy.to);
+        self.replicas.arrived(copy.file, copy.to);
+        let outcome = TransferOutcome::Arrived;
+        sink.record(Record::Transfer(TransferRecord { end: now, outcome, ..copy.record.clone() }));
+        Some(copy)
+    }
+
+    /// Results on their way home.
+    pub(super) fn homing(&self) -> u64 {
+        self.homing
+    }
+
+    /// Notes that a task waits for a file at a place.
+    pub(super) fn wait(&mut self, file: FileId, at: Place, task: TaskId) {
+        if self.waiters.insert((file, at, task)) {
+            self.missing.entry(task).or_insert((at, 0)).1 += 1;
+        }
+    }
+
+    /// Notes that a file lies at a place. Returns the tasks that have all their files now, in order.
+    pub(super) fn there(&mut self, file: FileId, at: Place) -> Vec<TaskId> {
+        let waiting = self.waiters.range((file, at, TaskId(0))..=(file, at, TaskId(u64::MAX)));
+        let waiting: SmallVec<[TaskId; 8]> = waiting.map(|(_, _, task)| *task).collect();
+        let mut complete = Vec::new();
+        for task in waiting {
+            self.waiters.remove(&(file, at, task));
+            let Some((_, missing)) = self.missing.get_mut(&task) else { continue };
+            *missing -= 1;
+            if *missing == 0 {
+                self.missing.remove(&task);
+                complete.push(task);
+            }
+        }
+        complete
+    }
+
+    /// The tasks that wait for files, by number.
+    pub(super) fn staged(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.missing.keys().copied()
+    }
+
+    /// Whether a task waits for files at a place.
+    pub(super) fn waits(&self, task: TaskId, at: Place) -> bool {
+        self.missing.get(&task).is_some_and(|(place, _)| *place == at)
+    }
+
+    /// Notes that a task waits for none of the files that it reads.
+    pub(super) fn forget(&mut self, task: TaskId, inputs: &[FileId]) {
+        let Some((at, _)) = self.missing.remove(&task) else { return };
+        for file in inputs {
+            self.waiters.remove(&(*file, at, task));
+        }
+    }
+
+    /// Ends the run: copies that have not arrived are recorded.
+    pub(super) fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
+        for copy in std::mem::take(&mut self.copies).into_values() {
+            sink.record(Record::Transfer(TransferRecord { end: now, ..copy.record }));
+        }
+        self.homing = 0;
+    }
+}
+
+/// When the files of a task can be at a site, for the estimates of policies.
+#[derive(Debug)]
+pub(super) struct Expected<'a> {
+    pub(super) workflows: &'a Workflows,
+    pub(super) data: &'a Data,
+    pub(super) network: &'a NetworkSpec,
+    pub(super) now: Time,
+}
+
+impl DataTimes for Expected<'_> {
+    fn there(&self, task: TaskId, site: SiteId) -> Time {
+        let Self { data, network, now, .. } = *self;
+        let to = place_of(site);
+        let mut latest = now;
+        // What comes from one place over a shared link takes as long as all of it together.
+        let mut sums: SmallVec<[(Place, u64); 4]> = SmallVec::new();
+        for file in self.workflows.inputs(task) {
+            match data.fetch(file, to, now, network) {
+                Fetch::Here | Fetch::Nowhere => {}
+                Fetch::Coming(coming) => latest = latest.max(coming.expected),
+                Fetch::From(coming) if network.sharing == Sharing::Unshared => {
+                    latest = latest.max(coming.expected)
+                }
+                Fetch::From(Coming { from, .. }) => {
+                    let size = data.replicas.size(file).map_or(0, Bytes::count);
+                    match sums.iter_mut().find(|(place, _)| *place == from) {
+                        Some((_, sum)) => *sum = sum.saturating_add(size),
+                        None => sums.push((from, size)),
+                    }
+                }
+            }
+        }
+        let all = |(from, sum): (Place, u64)| now + data.load.estimate(network, from, to, Bytes::new(sum));
+        sums.into_iter().map(all).fold(latest, Time::max)
+    }
+}

@@ -1,0 +1,66 @@
+//! Jobs that return, and plans that no longer hold: what they said of tasks that have not been sent is dropped, and the policy decides anew.
+
+use super::{Broker, State, task};
+use crate::broker::BrokerEvent;
+use crate::entity::{Outbox, Stamp};
+use crate::model::{EventCause, Job, TaskId};
+
+impl Broker {
+    /// Handles a job that has returned.
+    pub(super) fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
+        self.moved(&job, now);
+        let mut refused = Vec::new();
+        self.note_arrival(task(&job), job.grid.as_ref().is_some_and(|grid| grid.first_start.is_some()));
+        if let Some((at, earlier)) = self.state.tasks.remove(task(&job)) {
+            refused = earlier;
+            let pool = self.settle(at);
+            match why {
+                EventCause::Refused(_) => refused.push(pool),
+                EventCause::SiteLeft => {
+                    self.state.tally.landed_nowhere += 1;
+                    // The next report will say when it is back.
+                    for at in 0..self.state.pools.len() {
+                        if self.state.pools[at].facts.id.site == pool.site {
+                            self.state.pools[at].open = false;
+                            self.lose_misfits(at);
+                        }
+                    }
+                }
+                _ => {}
+            }
+            self.policy.on(&BrokerEvent::Returned { job: job.id, pool });
+        }
+        self.lose(task(&job));
+        self.wait(job, refused, now, outbox);
+    }
+
+    /// Drops what is planned for a task that was lost, and for all that wait for it, directly or not: it was planned with the end of the
+    /// lost task in mind.
+    pub(super) fn lose(&mut self, task: TaskId) {
+        let State { workflows, tasks, .. } = &mut self.state;
+        tasks.drop_plan(task);
+        for after in workflows.descendants(task) {
+            self.fresh |= tasks.drop_plan(after);
+        }
+    }
+
+    /// Drops all that is planned.
+    pub(super) fn lose_all(&mut self) {
+        let tasks = &mut self.state.tasks;
+        for task in tasks.all_planned() {
+            self.fresh |= tasks.drop_plan(task);
+        }
+    }
+
+    /// Drops what is planned for a pool that, by its last report, cannot take it.
+    pub(super) fn lose_misfits(&mut self, at: usize) {
+        let State { pools, tasks, .. } = &self.state;
+        let pool = &pools[at];
+        let fits = |task: &TaskId| {
+            let procs = tasks.unplaced(*task).map_or(0, |task| pool.procs_for(&task));
+            pool.open && procs <= pool.report.present
+        };
+        let lost: Vec<TaskId> = tasks.lane(at).map(|(task, _)| task).filter(|task| !fits(task)).collect();
+        lost.into_iter().for_each(|task| self.lose(task));
+    }
+}

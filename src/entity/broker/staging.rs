@@ -1,0 +1,222 @@
+//! The files of tasks go to the sites where they are needed.
+
+use super::data::{place_of, site_at};
+use super::{Broker, State, of_job, task};
+use crate::broker::{BrokerEvent, TaskState};
+use crate::entity::mailbox::Moments;
+use crate::entity::{Address, Outbox, Stamp, ToDispatcher, ToNetwork};
+use crate::model::{
+    EventCause, EventKind, EventRecord, FileId, Job, JobId, Record, SiteId, TaskId, TransferMode,
+    TransferOutcome, TransferRecord,
+};
+use crate::platform::{Coming, Fetch, Place};
+use crate::units::{Bytes, Span};
+
+impl Broker {
+    /// The site to which the files of a job are on their way, if it is a task that waits for them.
+    pub fn stages(&self, id: JobId) -> Option<SiteId> {
+        let task = self.state.workflows.task_of(id)?;
+        match self.state.tasks.state(task)? {
+            TaskState::Staging(pool) => Some(self.state.pools.get(pool)?.facts.id.site),
+            _ => None,
+        }
+    }
+
+    /// Whether a file that a task reads is not at a site.
+    pub(super) fn lacks_files(&self, task: TaskId, site: SiteId) -> bool {
+        let State { workflows, data, .. } = &self.state;
+        workflows.inputs(task).any(|file| !data.replicas.is_at(file, place_of(site)))
+    }
+
+    /// Keeps a task that has just been placed until its files are at its site, and asks for those that are not on their way there.
+    pub(super) fn stage(&mut self, job: Box<Job>, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
+        let task = task(&job);
+        self.state.tasks.stage(job);
+        self.gather(task, site, now, outbox);
+    }
+
+    /// Has the files that a task reads brought to a site, where it waits for those that are not there. True if all are there.
+    fn gather(&mut self, task: TaskId, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) -> bool {
+        let (inputs, to) = (self.inputs(task), place_of(site));
+        self.state.data.forget(task, &inputs);
+        let mut all = true;
+        for file in inputs {
+            if self.bring(file, to, task, now, outbox) != Fetch::Here {
+                self.state.data.wait(file, to, task);
+                all = false;
+            }
+        }
+        all
+    }
+
+    /// Whether a planned task whose turn has come has its files; if not, they are brought.
+    pub(super) fn has_files(
+        &mut self,
+        task: TaskId,
+        pool: usize,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> bool {
+        if self.state.workflows.is_empty() {
+            return true;
+        }
+        let site = self.state.pools[pool].facts.id.site;
+        let waits = self.state.data.waits(task, place_of(site));
+        !waits && (!self.lacks_files(task, site) || self.gather(task, site, now, outbox))
+    }
+
+    /// Has the files of a task that was planned for a pool brought there: if it is ready all that it reads, and else, if data is eager, what
+    /// there is of that.
+    pub(super) fn bring_ahead(&mut self, task: TaskId, pool: usize, now: Stamp, outbox: &mut dyn Outbox) {
+        let site = self.state.pools[pool].facts.id.site;
+        match self.state.tasks.state(task) {
+            Some(TaskState::Ready) => _ = self.gather(task, site, now, outbox),
+            Some(TaskState::Blocked) if self.spec.workflow.transfer == TransferMode::Eager => {
+                for file in self.inputs(task) {
+                    self.bring(file, place_of(site), task, now, outbox);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn inputs(&self, task: TaskId) -> Vec<FileId> {
+        self.state.workflows.inputs(task).collect()
+    }
+
+    /// Has a file copied to a place for a task, unless it is there or on its way.
+    pub(super) fn bring(
+        &mut self,
+        file: FileId,
+        to: Place,
+        task: TaskId,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> Fetch {
+        let fetch = self.state.data.fetch(file, to, now.time, &self.network);
+        if let Fetch::From(coming) = fetch {
+            self.copy(file, to, coming, task, false, now, outbox);
+        }
+        fetch
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a copy has two places, two tasks of life and a moment")]
+    fn copy(
+        &mut self,
+        file: FileId,
+        to: Place,
+        coming: Coming,
+        task: TaskId,
+        home: bool,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) {
+        let Some((workflow, name, job)) = self.state.workflows.named(task, file) else { return };
+        let data = self.state.data.replicas.size(file).unwrap_or(Bytes::ZERO);
+        let record = TransferRecord {
+            workflow,
+            file: name.to_owned(),
+            bytes: data,
+            from: site_at(coming.from),
+            to: site_at(to),
+            job,
+            asked: now.time,
+            began: Some(now.time),
+            end: now.time,
+            outcome: TransferOutcome::Unfinished,
+        };
+        let id = self.state.data.copy(file, to, coming, home, record);
+        let letter = ToNetwork::Transfer { id, from: coming.from, to, data, reply: Address::Broker };
+        self.send(Address::Network, now, Span::ZERO, letter, outbox);
+    }
+
+    /// Handles the arrival of a copy: tasks that waited for nothing else are sent.
+    pub(super) fn transferred(&mut self, id: u64, now: Stamp, outbox: &mut dyn Outbox) {
+        let Some(copy) = self.state.data.arrived(id, now.time, outbox) else { return };
+        self.state.last = now.time;
+        if copy.home {
+            self.state.data.replicas.used(copy.file);
+        }
+        self.appeared(copy.file, copy.to, now, outbox);
+    }
+
+    /// Sends the tasks that waited only for this file at this place.
+    fn appeared(&mut self, file: FileId, at: Place, now: Stamp, outbox: &mut dyn Outbox) {
+        for task in self.state.data.there(file, at) {
+            self.send_staged(task, now, outbox);
+        }
+    }
+
+    fn send_staged(&mut self, task: TaskId, now: Stamp, outbox: &mut dyn Outbox) {
+        let Some(TaskState::Staging(at)) = self.state.tasks.state(task) else { return };
+        let facts = &self.state.pools[at].facts;
+        let (pool, arrival) = (facts.id, now.next_round().after(facts.latency));
+        let Some(job) = self.state.tasks.send(task, arrival) else { return };
+        self.moved(&job, now);
+        if let Some(course) = self.state.workflows.course(task) {
+            course.send(now.time);
+        }
+        self.send(Address::Dispatcher, now, Span::ZERO, ToDispatcher::Assign { job, pool }, outbox);
+    }
+
+    /// Recalls the tasks that wait for files. What is on its way for them still arrives.
+    pub(super) fn recall_staged(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+        let staged: Vec<TaskId> = self.state.data.staged().collect();
+        for task in staged {
+            let back = self.unstage(task, EventKind::Recalled, EventCause::Replanned, now, outbox);
+            self.state.tally.recalled += u64::from(back);
+        }
+    }
+
+    /// Lets a task that waits for files be planned again. False if it is no such task, or a planned one.
+    fn unstage(
+        &mut self,
+        task: TaskId,
+        kind: EventKind,
+        cause: EventCause,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> bool {
+        let Some((at, mut job, refused)) = self.state.tasks.unstage(task) else { return false };
+        let pool = self.settle(at);
+        let inputs = self.inputs(task);
+        self.state.data.forget(task, &inputs);
+        outbox.record(Record::Event(EventRecord { kind, cause, ..of_job(&job, now.time) }));
+        // The task did not cause this: no assignment is counted.
+        job.grid.get_or_insert_default().recalled += 1;
+        self.policy.on(&BrokerEvent::Returned { job: job.id, pool });
+        self.lose(task);
+        self.wait(job, refused, now, outbox);
+        true
+    }
+
+    /// Notes that the files which a task writes lie at its site now. What nobody reads is a result and goes home; what a planned task reads
+    /// leaves for its site, if data is eager.
+    pub(super) fn made(&mut self, task: TaskId, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
+        let at = place_of(site);
+        let outputs: Vec<FileId> = self.state.workflows.outputs(task).collect();
+        for file in outputs {
+            self.state.data.replicas.arrived(file, at);
+            self.appeared(file, at, now, outbox);
+            let readers = self.state.workflows.readers(file, task);
+            if readers.is_empty() {
+                self.bring_home(file, task, now, outbox);
+            } else if self.spec.workflow.transfer == TransferMode::Eager {
+                for reader in readers {
+                    let Some(pool) = self.state.tasks.planned(reader) else { continue };
+                    let to = place_of(self.state.pools[pool].facts.id.site);
+                    self.bring(file, to, reader, now, outbox);
+                }
+            }
+        }
+    }
+
+    fn bring_home(&mut self, file: FileId, task: TaskId, now: Stamp, outbox: &mut dyn Outbox) {
+        let home = self.spec.workflow.files;
+        match self.state.data.fetch(file, home, now.time, &self.network) {
+            Fetch::From(coming) => self.copy(file, home, coming, task, true, now, outbox),
+            Fetch::Here => _ = self.state.data.replicas.used(file),
+            Fetch::Coming(_) | Fetch::Nowhere => {}
+        }
+    }
+}

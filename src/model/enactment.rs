@@ -1,0 +1,65 @@
+//! How workflows are enacted, and the record of a copy of a file.
+
+use serde::{Deserialize, Serialize};
+
+use super::text::words;
+use super::{JobId, SiteId, WorkflowId};
+use crate::units::{Bytes, Time};
+
+/// How the broker enacts workflows: the table `[workflow]` of a scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkflowSettings {
+    /// When files leave for the site where they are needed.
+    pub transfer: TransferMode,
+    /// The place where stage-in lies and to which results are brought, numbered as in a [`NetworkSpec`](super::NetworkSpec).
+    pub files: u32,
+}
+
+/// When files leave for the site where they are needed.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransferMode {
+    /// As soon as they are there and it is known where they are needed: under a policy that plans tasks before they are ready, when the task
+    /// that writes them ends.
+    #[default]
+    Eager,
+    /// When the task that needs them is ready and has been assigned.
+    Lazy,
+}
+
+words! {
+    /// What became of a copy of a file.
+    #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum TransferOutcome {
+        /// It has arrived.
+        Arrived = "arrived",
+        /// It was on its way when the run ended.
+        Unfinished = "unfinished",
+    }
+}
+
+/// One line of `transfers.csv`: a copy of a file of a workflow from one place to another, written when it has arrived.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransferRecord {
+    /// The workflow.
+    pub workflow: WorkflowId,
+    /// The name of the file.
+    pub file: String,
+    /// Its size.
+    pub bytes: Bytes,
+    /// Where it came from; [`SiteId::GRID`] is the portal.
+    pub from: SiteId,
+    /// Where it went, likewise.
+    pub to: SiteId,
+    /// The job for which it was asked first; of a result that goes home, the job that made it.
+    pub job: JobId,
+    /// When it was asked for.
+    pub asked: Time,
+    /// When it began to move; `None` if it never did.
+    pub began: Option<Time>,
+    /// When it arrived; of a copy that has not arrived, the end of the run.
+    pub end: Time,
+    /// What became of it.
+    pub outcome: TransferOutcome,
+}
