@@ -181,9 +181,9 @@ fn the_files_of_a_workflow_by_hand() {
     3,"mProject, 1",mProject,17,kth,default,,5,5,5,5.25,6.5,8,9,10,killed,2,0,0,1.25,1.25,2.5
     3,mAdd,mAdd,18,grid,,,,,,,,,10,10,cancelled,0,,,,,
     "#);
-    assert_snapshot!(read("workflows.csv"), @r"
-    workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed
-    3,montage,4,10,6,3.25,failed,2,0
+    assert_snapshot!(read("workflows.csv"), @"
+    workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed,attempts,fastest_path,work,alone,peak_procs,slr,slowdown,speedup,efficiency,last,run,data,dispatch,queue,lost
+    3,montage,4,10,6,3.25,failed,2,0,2,3,4,3,2,2,2,0.666666667,0.333333333,17,0,0,1.25,1.25,2.5
     ");
     assert_snapshot!(read("transfers.csv"), @r#"
     workflow,file,bytes,from,to,job,asked,began,ended,outcome
