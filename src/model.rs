@@ -19,6 +19,7 @@ mod registry;
 mod site;
 mod speedup;
 mod tariff;
+mod task;
 mod text;
 mod workflow;
 
@@ -47,6 +48,7 @@ pub use registry::{About, Alias, Entry, Kind, ParamInfo, Registry, RegistryError
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
 pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};
+pub use task::{TaskContext, TaskTimes};
 pub(crate) use text::{saved_as_text, words};
 pub use workflow::{
     Submission, TaskRecord, WorkflowFile, WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,

@@ -288,7 +288,7 @@ macro_rules! letter {
 letter!(Portal, ToPortal, |_| Carried::new());
 letter!(Broker, ToBroker, |letter| match letter {
     ToBroker::Submit(job) | ToBroker::Returned { job, .. } => smallvec![job],
-    ToBroker::Workflow(workflow) => workflow.jobs().map(Box::new).collect(),
+    ToBroker::Workflow(workflow) => workflow.jobs(None).map(Box::new).collect(),
     ToBroker::View(_)
     | ToBroker::Ask { .. }
     | ToBroker::Sent { .. }

@@ -93,12 +93,10 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 6: what is planned, and the files of workflows.
+            // 6: what is planned, the files of workflows, and tasks with run times by machine class.
             Self::Broker => 6,
-            // 5: settings of workflows.
-            Self::Dispatcher => 5,
-            // 4: workflows, and more of the ends of jobs.
-            Self::Portal | Self::Site => 4,
+            // 5: settings of workflows, and tasks with run times by machine class.
+            Self::Portal | Self::Dispatcher | Self::Site => 5,
             // 4: who asked for a transfer.
             Self::Network => 4,
             Self::Directory => 2,

@@ -79,8 +79,8 @@ impl LiveJob {
     /// Work that all attempts together may do (all of it, or as much as the estimate allows), and work that the estimate covers.
     #[inline]
     pub(super) fn limits(&self, overrun: bool) -> (Work, Work) {
-        let (work, estimated) = (Work::of_runtime(self.job.runtime), Work::of_runtime(self.job.estimate));
-        (if overrun { work } else { work.min(estimated) }, estimated)
+        let (work, estimated) = self.job.works();
+        (if overrun || self.job.may_overrun() { work } else { work.min(estimated) }, estimated)
     }
 
     /// Plans the next (or just beginning) attempt on so many machines: the remaining work, with its checkpoints.

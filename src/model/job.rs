@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::text::words;
-use super::{ElasticCommand, JobId, PartitionId, Speedup, SpeedupError};
+use super::{ElasticCommand, JobId, PartitionId, Speedup, SpeedupError, TaskContext};
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
 /// The processors that a job can use.
@@ -75,6 +75,8 @@ pub struct GridContext {
     pub failed_at: Option<Time>,
     /// The number of elastic commands that have been carried out for it.
     pub commands: u32,
+    /// What a task of a workflow has beyond that, if anything.
+    pub task: Option<Box<TaskContext>>,
 }
 
 /// The job that this one follows (SWF fields 17 and 18).

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{GridContext, Job, JobId, Outcome, PartitionId, SiteId, TaskId, WorkflowId};
+use super::{
+    GridContext, Job, JobId, Outcome, PartitionId, SiteId, TaskContext, TaskId, TaskTimes, WorkflowId,
+};
 use crate::units::{Bytes, Span, Time};
 
 /// A workflow: its tasks, its files and what waits for what. Tasks and files are named by their places in these lists.
@@ -82,12 +84,27 @@ impl WorkflowSubmission {
         Self { submit, first_job, number: WorkflowId(0), first_task: TaskId(0), spec }
     }
 
-    /// The jobs of its tasks, in order. Their estimates are exact.
-    pub fn jobs(&self) -> impl Iterator<Item = Job> {
-        (0_u64..).zip(&self.spec.tasks).map(|(at, task)| {
-            let context = GridContext { number: self.first_task.0 + at, ..GridContext::default() };
+    /// The jobs of its tasks, in order. Their estimates are exact, or the run times of the same workflow as it is `believed` to be, beyond
+    /// which they may run.
+    pub fn jobs<'a>(&'a self, believed: Option<&'a WorkflowSpec>) -> impl Iterator<Item = Job> {
+        let beliefs = believed.unwrap_or(&self.spec);
+        (0_u64..).zip(self.spec.tasks.iter().zip(&beliefs.tasks)).map(move |(at, (task, belief))| {
+            let times = |(class, runtime): (&String, &Span)| {
+                let estimate = belief.by_class.get(class).copied().unwrap_or(*runtime);
+                (class.clone(), TaskTimes { runtime: *runtime, estimate })
+            };
+            let own = (believed.is_some() || !task.by_class.is_empty()).then(|| TaskContext {
+                overrun: believed.is_some(),
+                by_class: task.by_class.iter().map(times).collect(),
+                here: None,
+            });
+            let context = GridContext {
+                number: self.first_task.0 + at,
+                task: own.map(Box::new),
+                ..GridContext::default()
+            };
             let job = Job::rigid(self.first_job.0 + at, self.submit, task.procs, task.runtime);
-            Job { grid: Some(Box::new(context)), ..job }
+            Job { estimate: belief.runtime, grid: Some(Box::new(context)), ..job }
         })
     }
 }

@@ -239,7 +239,7 @@ impl Broker {
             }
         }
         let mut entries = Vec::new();
-        for (id, job) in workflow.ids().zip(submitted.jobs().map(Box::new)) {
+        for (id, job) in workflow.ids().zip(submitted.jobs(None).map(Box::new)) {
             match workflow.predecessors(id).count() {
                 0 => entries.push(job),
                 missing => self.state.tasks.block(job, missing as u32),

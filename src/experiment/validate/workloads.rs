@@ -123,7 +123,7 @@ impl Stream {
             None => return Ok(false),
             Some(Submission::Job(job)) => job,
             Some(Submission::Workflow(workflow)) => {
-                self.read.extend(workflow.jobs().map(|job| (job.id.0, JobRequest::of(&job, false))));
+                self.read.extend(workflow.jobs(None).map(|job| (job.id.0, JobRequest::of(&job, false))));
                 return Ok(true);
             }
         };
