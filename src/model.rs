@@ -19,6 +19,7 @@ mod registry;
 mod site;
 mod speedup;
 mod tariff;
+mod task;
 mod text;
 mod workflow;
 
@@ -33,7 +34,7 @@ pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan, Sharing};
 pub use ids::{
     FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkflowId, WorkloadId,
 };
-pub use job::{GridContext, Job, JobError, Marks, Origin, Predecessor, Size};
+pub use job::{GridContext, Job, JobError, Origin, Predecessor, Size};
 pub use layout::Layout;
 pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
 pub use outcome::{Outcome, RejectReason};
@@ -47,6 +48,7 @@ pub use registry::{About, Alias, Entry, Kind, ParamInfo, Registry, RegistryError
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
 pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};
+pub use task::{Marks, Passed, TaskContext, TaskTimes};
 pub(crate) use text::{saved_as_text, words};
 pub use workflow::{
     GroupMember, ResponseParts, Submission, TaskGroups, TaskRecord, WorkflowBounds, WorkflowFile,

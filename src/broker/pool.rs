@@ -14,7 +14,7 @@ pub struct PoolFacts {
     pub id: PoolId,
     /// The site's name.
     pub site: String,
-    /// The partition's name.
+    /// The partition's name: the class of its machines.
     pub partition: String,
     /// Processors with all machines up, in whole allocation blocks.
     pub processors: u32,
@@ -109,8 +109,11 @@ impl Pool {
         rounded(preferred).min(self.facts.processors).max(rounded(least))
     }
 
-    /// How long the job is estimated to run there, at least a microsecond, as sites plan it.
+    /// How long the job is estimated to run there, at least a microsecond, as sites plan it: by its table of machine classes, else by speed.
     pub fn run_of(&self, job: &Task<'_>) -> Span {
+        if let Some(time) = job.time_on(&self.facts.partition) {
+            return time.max(Span::TICK);
+        }
         let rate = match job.size() {
             Size::Rigid(_) => self.facts.speed,
             size => size.rate_on(self.procs_for(job).min(size.max())).times(self.facts.speed),

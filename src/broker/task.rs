@@ -2,7 +2,7 @@
 
 use super::ready::Rank;
 use crate::model::{Job, JobId, PoolId, Size, TaskId};
-use crate::units::{Bytes, Span, Time, Work};
+use crate::units::{Bytes, Rate, Span, Time, Work};
 
 /// A task that is ready to be assigned: a job of the grid that waits with the broker. It is shown without its real run time, which a
 /// broker may not know.
@@ -65,6 +65,20 @@ impl<'a> Task<'a> {
     pub fn work_left(&self) -> Work {
         let all = Work::of_runtime(self.job.estimate);
         self.job.grid.as_ref().map_or(all, |grid| all - grid.kept)
+    }
+
+    /// How long it is estimated to run on machines of a class, if that does not follow from their speed: without the part that
+    /// checkpoints of earlier attempts have kept.
+    pub fn time_on(&self, class: &str) -> Option<Span> {
+        let estimate = self.job.times_on(class)?.estimate;
+        let kept = self.job.grid.as_ref().map_or(Work::ZERO, |grid| grid.kept);
+        if kept == Work::ZERO {
+            return Some(estimate);
+        }
+        let all = self.job.works().0;
+        let [left, all] = [all - kept, all].map(|work| work.units() >> Rate::BITS);
+        let micros = u128::from(estimate.micros()) * left / all.max(1);
+        Some(Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)))
     }
 
     /// Its deadline, after which its result is worth less, if it has one.

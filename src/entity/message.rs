@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::broker::PoolReport;
 use crate::model::{
-    ChurnAct, Elastic, EventCause, Job, JobId, Outcome, PoolId, RecordSink, SiteId, TaskId,
+    ChurnAct, Elastic, EventCause, Job, JobId, Outcome, Passed, PoolId, RecordSink, SiteId, TaskId,
     WorkflowSubmission,
 };
 use crate::units::{Bytes, Stamp, Time};
@@ -115,8 +115,8 @@ pub struct EndedJob {
     pub end: Time,
     /// The number of attempts that were started.
     pub attempts: u32,
-    /// When it passed its [marks](crate::model::Marks), if it has any; all of them if it has completed.
-    pub passed: Box<[Time]>,
+    /// When the tasks that it consists of began and ended, if it is a group.
+    pub passed: Box<[Passed]>,
 }
 
 /// A message to the portal.
@@ -292,7 +292,7 @@ macro_rules! letter {
 letter!(Portal, ToPortal, |_| Carried::new());
 letter!(Broker, ToBroker, |letter| match letter {
     ToBroker::Submit(job) | ToBroker::Returned { job, .. } => smallvec![job],
-    ToBroker::Workflow(workflow) => workflow.jobs().map(Box::new).collect(),
+    ToBroker::Workflow(workflow) => workflow.jobs(None).map(Box::new).collect(),
     ToBroker::View(_)
     | ToBroker::Ask { .. }
     | ToBroker::Sent { .. }

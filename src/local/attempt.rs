@@ -11,7 +11,7 @@ impl Past {
     /// What a job carries over from other sites; `None` if there is nothing.
     fn of(grid: &GridContext) -> Option<Self> {
         let GridContext { kept, energy, cost, failed_at, .. } = *grid;
-        let has_marks = grid.marks.is_some();
+        let has_marks = grid.task.as_ref().is_some_and(|task| task.marks.is_some());
         let past = Self { kept, energy, cost, failed_at, has_marks, ..Self::default() };
         (past != Self::default()).then_some(past)
     }
@@ -80,8 +80,8 @@ impl LiveJob {
     /// Work that all attempts together may do (all of it, or as much as the estimate allows), and work that the estimate covers.
     #[inline]
     pub(super) fn limits(&self, overrun: bool) -> (Work, Work) {
-        let (work, estimated) = (Work::of_runtime(self.job.runtime), Work::of_runtime(self.job.estimate));
-        (if overrun { work } else { work.min(estimated) }, estimated)
+        let (work, estimated) = self.job.works();
+        (if overrun || self.job.may_overrun() { work } else { work.min(estimated) }, estimated)
     }
 
     /// Plans the next (or just beginning) attempt on so many machines: the remaining work, with its checkpoints.

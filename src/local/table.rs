@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoints;
-use crate::model::{EventCause, Job, JobId, JobKey, JobRef, Origin, Outcome, ProcSet, Size, ready};
+use crate::model::{EventCause, Job, JobId, JobKey, JobRef, Origin, Outcome, Passed, ProcSet, Size, ready};
 use crate::platform::ProcTime;
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
@@ -41,8 +41,8 @@ pub struct Exit {
     pub last_start: Option<Time>,
     /// The number of attempts that were started.
     pub attempts: u32,
-    /// When it passed its [marks](crate::model::Marks), if it has any; all of them if it has completed.
-    pub passed: Box<[Time]>,
+    /// When the tasks that it consists of began and ended, if it is a group.
+    pub passed: Box<[Passed]>,
     /// How it left.
     pub how: ExitKind,
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::text::words;
-use super::{ElasticCommand, JobId, PartitionId, Speedup, SpeedupError};
+use super::{ElasticCommand, JobId, PartitionId, Speedup, SpeedupError, TaskContext};
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
 /// The processors that a job can use.
@@ -75,17 +75,8 @@ pub struct GridContext {
     pub failed_at: Option<Time>,
     /// The number of elastic commands that have been carried out for it.
     pub commands: u32,
-    /// The marks on its way, if it is a group of tasks.
-    pub marks: Option<Box<Marks>>,
-}
-
-/// Marks on the way of a job, such as the ends of the tasks that it is made of, and when it passed them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marks {
-    /// Where they are: run times at the reference speed, in ascending order.
-    pub at: Vec<Span>,
-    /// When the job passed the first of them, as far as it did not lose that work since.
-    pub passed: Vec<Time>,
+    /// What a task of a workflow has beyond that, if anything.
+    pub task: Option<Box<TaskContext>>,
 }
 
 /// The job that this one follows (SWF fields 17 and 18).

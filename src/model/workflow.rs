@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{GridContext, Job, JobId, Marks, Outcome, PartitionId, SiteId, TaskId, WorkflowId};
+use super::{
+    GridContext, Job, JobId, Marks, Outcome, PartitionId, SiteId, TaskContext, TaskId, TaskTimes, WorkflowId,
+};
 use crate::units::{Bytes, Span, Time};
 
 /// A workflow: its tasks, its files and what waits for what. Tasks and files are named by their places in these lists.
@@ -98,16 +100,6 @@ pub struct GroupMember {
     pub by_class: BTreeMap<String, (Span, Span)>,
 }
 
-impl GroupMember {
-    /// The marks between the tasks of a group, at reference speed.
-    pub fn marks(group: &[Self]) -> Vec<Span> {
-        let mut marks: Vec<Span> = group.iter().flat_map(|member| [member.run.0, member.run.1]).collect();
-        marks.sort_unstable();
-        marks.dedup();
-        marks
-    }
-}
-
 impl WorkflowSubmission {
     /// The submission of a workflow that the portal has not seen yet.
     pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec) -> Self {
@@ -125,14 +117,30 @@ impl WorkflowSubmission {
         (members.len() > 1).then_some(members)
     }
 
-    /// The jobs of its tasks, in order. Their estimates are exact.
-    pub fn jobs(&self) -> impl Iterator<Item = Job> {
-        (0_u64..).zip(&self.spec.tasks).map(|(at, task)| {
-            let members = self.members(at as usize).map(GroupMember::marks);
-            let marks = members.map(|at| Box::new(Marks { at, passed: Vec::new() }));
-            let context = GridContext { number: self.first_task.0 + at, marks, ..GridContext::default() };
+    /// The jobs of its tasks, in order. Their estimates are exact, or the run times of the same workflow as it is `believed` to be, beyond
+    /// which they may run.
+    pub fn jobs<'a>(&'a self, believed: Option<&'a WorkflowSpec>) -> impl Iterator<Item = Job> {
+        let beliefs = believed.unwrap_or(&self.spec);
+        (0_u64..).zip(self.spec.tasks.iter().zip(&beliefs.tasks)).map(move |(at, (task, belief))| {
+            let times = |(class, runtime): (&String, &Span)| {
+                let estimate = belief.by_class.get(class).copied().unwrap_or(*runtime);
+                (class.clone(), TaskTimes { runtime: *runtime, estimate })
+            };
+            let marks = self.members(at as usize).map(Marks::of);
+            let own =
+                (believed.is_some() || !task.by_class.is_empty() || marks.is_some()).then(|| TaskContext {
+                    overrun: believed.is_some(),
+                    by_class: task.by_class.iter().map(times).collect(),
+                    here: None,
+                    marks,
+                });
+            let context = GridContext {
+                number: self.first_task.0 + at,
+                task: own.map(Box::new),
+                ..GridContext::default()
+            };
             let job = Job::rigid(self.first_job.0 + at, self.submit, task.procs, task.runtime);
-            Job { grid: Some(Box::new(context)), ..job }
+            Job { estimate: belief.runtime, grid: Some(Box::new(context)), ..job }
         })
     }
 }

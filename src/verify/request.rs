@@ -1,8 +1,10 @@
 //! Jobs as their workload requests them.
 
+use std::collections::BTreeMap;
+
 use super::Checker;
 use super::findings::{Row, Rule, Subject};
-use crate::model::{Job, JobId, JobRecord, JobRef, Outcome, Size};
+use crate::model::{Job, JobId, JobRecord, JobRef, Outcome, Size, TaskTimes};
 use crate::units::{Rate, Span, Time, Work};
 
 /// A job as requested by its workload.
@@ -26,11 +28,17 @@ pub struct JobRequest {
     pub rigid: bool,
     /// Whether it has elastic commands, which change run time and estimate.
     pub elastic: bool,
+    /// Run time and estimate on machines of a class, where they do not follow from the speed.
+    pub by_class: BTreeMap<String, (Span, Span)>,
+    /// Whether it may run longer than its estimate everywhere.
+    pub overrun: bool,
 }
 
 impl JobRequest {
     /// A job of a workload. The job that it follows counts only if `follows`, under feedback, and if it comes before.
     pub fn of(job: &Job, follows: bool) -> Self {
+        let task = job.grid.as_ref().and_then(|grid| grid.task.as_deref());
+        let times = |(class, times): (&String, &TaskTimes)| (class.clone(), (times.runtime, times.estimate));
         Self {
             submit: job.submit,
             task: false,
@@ -41,6 +49,8 @@ impl JobRequest {
             after: job.after.filter(|_| follows).map(|after| (after.job, after.think)),
             rigid: matches!(job.size, Size::Rigid(_)),
             elastic: job.elastic.is_some(),
+            by_class: task.map_or_else(BTreeMap::new, |task| task.by_class.iter().map(times).collect()),
+            overrun: task.is_some_and(|task| task.overrun),
         }
     }
 }
@@ -115,13 +125,21 @@ impl Checker {
 
     /// Run time, estimate and whether the job must be killed, at the site where it ended.
     fn owed(&self, job: &JobRecord, requested: &JobRequest) -> Option<(Span, Span, bool)> {
-        let (speed, overrun) = match self.platform.get(job.site) {
+        let (class, speed, overrun) = match self.platform.get(job.site) {
             // Without a partition the speed is unknown.
-            Some(facts) => (facts.partition(job.partition)?.speed, facts.spec.overrun),
-            None => (Rate::FULL, false),
+            Some(facts) => {
+                let partition = facts.partition(job.partition)?;
+                (partition.name.as_str(), partition.speed, facts.spec.overrun)
+            }
+            None => ("", Rate::FULL, false),
         };
-        let over = |span: Span| Work::of_runtime(span).span_at(speed).unwrap_or(Span::MAX);
-        let JobRequest { runtime, estimate, .. } = *requested;
+        let own = requested.by_class.get(class);
+        let (runtime, estimate) = own.copied().unwrap_or((requested.runtime, requested.estimate));
+        let over = |span: Span| match own {
+            Some(_) => span,
+            None => Work::of_runtime(span).span_at(speed).unwrap_or(Span::MAX),
+        };
+        let overrun = overrun || requested.overrun;
         let run = if overrun { runtime } else { runtime.min(estimate) };
         Some((over(run), over(estimate), !overrun && runtime > estimate))
     }

@@ -267,7 +267,7 @@ mod tests {
         assert!(all.windows(2).all(|pair| pair[0].spec.tasks != pair[1].spec.tasks));
         let alone = "layered[tasks=20,runtime=1 s..1 h,seed=7]".parse::<ShapeSpec>().unwrap();
         assert_eq!(all[0].spec, alone.workflow(99).unwrap().spec());
-        let jobs: Vec<Job> = all[1].jobs().collect();
+        let jobs: Vec<Job> = all[1].jobs(None).collect();
         assert_eq!((jobs[0].id, jobs[19].id, jobs[0].submit), (JobId(21), JobId(40), all[1].submit));
     }
 

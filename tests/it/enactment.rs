@@ -299,6 +299,28 @@ fn what_waits_for_a_task_that_does_not_complete_is_cancelled() {
     assert_eq!((whole.outcome, whole.completed, secs(whole.end)), (Outcome::Failed, 2, 40));
 }
 
+/// Machines of class `a` at a third of the reference speed, `b` at twice it. t0 (60 s at the reference speed) has times for both, t1 for `b` only, t2
+/// for another class: so it takes 30 s on `b`. `mct` believes what then happens: t0 7 s on `a`, t1 11 s on `b`, t2 30 s behind it.
+#[test]
+fn a_task_takes_the_time_of_the_class_whatever_the_speed() {
+    let mut spec = instant("mct", &[(1 << 20) / 3, 2 << 20]);
+    for (site, class) in spec.sites.iter_mut().zip(["a", "b"]) {
+        site.partitions[0].name = class.to_owned();
+    }
+    let mut three = workflow(&[60, 60, 60], &[]);
+    let tables: [&[(&str, u64)]; 3] = [&[("a", 7), ("b", 8)], &[("b", 11)], &[("c", 1)]];
+    for (task, table) in three.tasks.iter_mut().zip(tables) {
+        task.by_class =
+            table.iter().map(|(class, secs)| ((*class).to_owned(), Span::from_secs(*secs))).collect();
+    }
+    let records = run(&spec, &[(0, three)]);
+    let placed = |task: &TaskRecord| (task.site.index(), task.start.unwrap().micros(), task.end.micros());
+    let expected = [(0, 0, 7_000_000), (1, 0, 11_000_000), (1, 11_000_000, 41_000_000)];
+    assert_eq!(tasks(&records).into_iter().map(placed).collect::<Vec<_>>(), expected);
+    let estimates: Vec<u64> = jobs_of(&records).iter().map(|job| job.estimate.micros()).collect();
+    assert_eq!(estimates, [7_000_000, 11_000_000, 30_000_000]);
+}
+
 /// At the end of the run t0 runs and t1 waits for it: both are unfinished, and so is the workflow.
 #[test]
 fn a_run_that_ends_early_leaves_unfinished_tasks() {

@@ -27,6 +27,9 @@ pub trait Holes {
     /// The earliest start in a pool, not before `from`, of so many processors for `run`; `None` if there is none.
     fn earliest(&self, pool: usize, procs: u32, from: Time, run: Span) -> Option<Time>;
 
+    /// Whether the pool ever has so many processors at once.
+    fn has(&self, pool: usize, procs: u32) -> bool;
+
     /// Takes what [`Holes::earliest`] found.
     fn take(&mut self, pool: usize, procs: u32, start: Time, run: Span);
 }
@@ -58,6 +61,11 @@ impl Profiles {
 impl Holes for Profiles {
     fn earliest(&self, pool: usize, procs: u32, from: Time, run: Span) -> Option<Time> {
         self.0[pool].earliest(from, run, procs)
+    }
+
+    fn has(&self, pool: usize, procs: u32) -> bool {
+        // What is reserved ends at some time.
+        self.0[pool].free_at(Time::NEVER) >= i32::try_from(procs).unwrap_or(i32::MAX)
     }
 
     fn take(&mut self, pool: usize, procs: u32, start: Time, run: Span) {

@@ -47,8 +47,12 @@ impl Links {
         latency + Span::from_micros(micros.unwrap_or(u64::MAX))
     }
 
-    /// How long the data is on its way on average over all links between two pools, in microseconds.
-    pub fn mean(&self, data: Bytes) -> f64 {
-        if data == Bytes::ZERO { 0.0 } else { self.mean.0 + self.mean.1 * data.count() as f64 }
+    /// How long the data is on its way on average over all links between two pools, in microseconds, rounded to the next one.
+    pub fn mean(&self, data: Bytes) -> u64 {
+        if data == Bytes::ZERO {
+            0
+        } else {
+            libm::round(self.mean.0 + self.mean.1 * data.count() as f64) as u64
+        }
     }
 }

@@ -1,31 +1,30 @@
 //! List scheduling: tasks by priority, each where it ends first (Topcuoglu, Hariri and Wu, IEEE TPDS 13(3), 2002).
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use super::holes::{earliest, take};
 use super::{Costs, Dag, Holes, Links, Placement};
-use crate::units::Time;
+use crate::units::{Bytes, Span, Time};
 
 /// Heterogeneous earliest finish time: tasks by decreasing upward rank, each in the earliest hole of the pool where it ends first.
 ///
-/// The rank has mean run times over the pools where a task can run, and mean times of data over all links; it is compared to the
+/// The rank has mean run times over the pools where a task can run, which are exact, and mean times of data over all links, each rounded to the
 /// microsecond.
 pub fn heft(dag: &Dag, costs: &impl Costs, links: &Links, holes: &mut impl Holes) -> Vec<Placement> {
-    let ranks = upward_ranks(dag, costs, links);
+    let ranks = upward_ranks(dag, &Runs::of(costs, holes), links);
     list(dag, costs, links, holes, &ranks, |placed| Some(u128::from(placed.end.micros())))
 }
 
 /// Critical path on a processor: as [`heft`], but tasks by decreasing sum of upward and downward rank, and those on the critical path all in
 /// the pool where they take the least together. If there is no pool where all of them can run, each goes where it ends first.
 pub fn cpop(dag: &Dag, costs: &impl Costs, links: &Links, holes: &mut impl Holes) -> Vec<Placement> {
-    let (up, down) = (upward_ranks(dag, costs, links), downward_ranks(dag, costs, links));
-    let priorities: Vec<f64> = up.iter().zip(&down).map(|(up, down)| up + down).collect();
+    let runs = Runs::of(costs, holes);
+    let (up, down) = (upward_ranks(dag, &runs, links), downward_ranks(dag, &runs, links));
+    let priorities: Vec<u128> = up.iter().zip(&down).map(|(up, down)| up + down).collect();
     // Of the tasks of the highest priority those from an entry on, each a successor of the one before.
     let highest = |tasks: &mut dyn Iterator<Item = usize>| {
-        tasks.reduce(
-            |best, task| if rounded(priorities[task]) > rounded(priorities[best]) { task } else { best },
-        )
+        tasks.reduce(|best, task| if priorities[task] > priorities[best] { task } else { best })
     };
     let mut on_path = vec![false; dag.tasks()];
     let mut next = highest(&mut (0..dag.tasks()).filter(|task| dag.predecessors(*task).next().is_none()));
@@ -35,7 +34,7 @@ pub fn cpop(dag: &Dag, costs: &impl Costs, links: &Links, holes: &mut impl Holes
     }
     let takes = |pool: usize| {
         let path = (0..dag.tasks()).filter(|task| on_path[*task]);
-        path.map(|task| costs.run(task, pool).map(|run| u128::from(run.micros()))).sum::<Option<u128>>()
+        path.map(|task| runs.get(task, pool).map(|run| u128::from(run.micros()))).sum::<Option<u128>>()
     };
     let least = (0..costs.pools()).filter_map(|pool| Some((takes(pool)?, pool))).min().map(|(_, pool)| pool);
     list(dag, costs, links, holes, &priorities, |placed| {
@@ -44,34 +43,80 @@ pub fn cpop(dag: &Dag, costs: &impl Costs, links: &Links, holes: &mut impl Holes
     })
 }
 
-/// A priority in whole microseconds, so that the rounding of sums does not decide between equal ones.
-fn rounded(priority: f64) -> u64 {
-    libm::round(priority) as u64
+/// The run time of each task in each pool where it can run.
+pub(super) struct Runs {
+    pub(super) pools: usize,
+    runs: Vec<Option<Span>>,
+    /// Parts of a microsecond, such that a mean over any of the numbers of pools where a task can run is whole, if that is no large number.
+    parts: u128,
 }
 
-/// The mean run time of a task over the pools where it can run, in microseconds.
-fn mean_run(costs: &impl Costs, task: usize) -> f64 {
-    let runs = (0..costs.pools()).filter_map(|pool| costs.run(task, pool));
-    let (sum, number) = runs.fold((0.0, 0.0), |(sum, number), run| (sum + run.micros() as f64, number + 1.0));
-    if number > 0.0 { sum / number } else { 0.0 }
+impl Runs {
+    pub(super) fn of(costs: &impl Costs, holes: &impl Holes) -> Self {
+        let pairs = (0..costs.tasks()).flat_map(|task| (0..costs.pools()).map(move |pool| (task, pool)));
+        let run = |(task, pool)| costs.run(task, pool).filter(|_| holes.has(pool, costs.procs(task, pool)));
+        let runs: Vec<_> = pairs.map(run).collect();
+        let numbers: BTreeSet<u128> = runs
+            .chunks(costs.pools().max(1))
+            .map(|row| row.iter().flatten().count().max(1) as u128)
+            .collect();
+        let parts = numbers.into_iter().fold(1, least_common_multiple);
+        Self { pools: costs.pools(), runs, parts: if parts <= MOST_PARTS { parts } else { MOST_PARTS } }
+    }
+
+    pub(super) fn get(&self, task: usize, pool: usize) -> Option<Span> {
+        self.runs[task * self.pools + pool]
+    }
+
+    /// The mean over the pools where a task can run of what `of` says of the pool and the run time there, in parts of microseconds; nothing if
+    /// there are none. Whole numbers, so that the noise of sums of fractions cannot decide between equal ranks.
+    pub(super) fn mean(&self, task: usize, of: impl Fn(usize, Span) -> u64) -> u128 {
+        let (mut sum, mut number) = (0_u128, 0_u128);
+        for pool in 0..self.pools {
+            if let Some(run) = self.get(task, pool) {
+                (sum, number) = (sum + u128::from(of(pool, run)), number + 1);
+            }
+        }
+        (2 * sum * self.parts + number) / (2 * number.max(1))
+    }
+
+    fn mean_run(&self, task: usize) -> u128 {
+        self.mean(task, |_, run| run.micros())
+    }
+
+    fn sent(&self, links: &Links, data: Bytes) -> u128 {
+        u128::from(links.mean(data)) * self.parts
+    }
 }
 
-fn upward_ranks(dag: &Dag, costs: &impl Costs, links: &Links) -> Vec<f64> {
-    let mut ranks = vec![0.0; dag.tasks()];
+/// Means are rounded to this part of a microsecond at most.
+const MOST_PARTS: u128 = 1 << 32;
+
+fn least_common_multiple(a: u128, b: u128) -> u128 {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    // It grows no further once it is too large.
+    if a > MOST_PARTS { a } else { a / divisor * b }
+}
+
+fn upward_ranks(dag: &Dag, runs: &Runs, links: &Links) -> Vec<u128> {
+    let mut ranks = vec![0_u128; dag.tasks()];
     for task in dag.order().rev() {
-        let ways = dag.successors(task).map(|(next, data)| links.mean(data) + ranks[next]);
-        ranks[task] = mean_run(costs, task) + ways.fold(0.0, f64::max);
+        let ways = dag.successors(task).map(|(next, data)| runs.sent(links, data) + ranks[next]);
+        ranks[task] = runs.mean_run(task) + ways.max().unwrap_or(0);
     }
     ranks
 }
 
-fn downward_ranks(dag: &Dag, costs: &impl Costs, links: &Links) -> Vec<f64> {
-    let mut ranks = vec![0.0; dag.tasks()];
+fn downward_ranks(dag: &Dag, runs: &Runs, links: &Links) -> Vec<u128> {
+    let mut ranks = vec![0_u128; dag.tasks()];
     for task in dag.order() {
         let ways = dag
             .predecessors(task)
-            .map(|(before, data)| ranks[before] + mean_run(costs, before) + links.mean(data));
-        ranks[task] = ways.fold(0.0, f64::max);
+            .map(|(before, data)| ranks[before] + runs.mean_run(before) + runs.sent(links, data));
+        ranks[task] = ways.max().unwrap_or(0);
     }
     ranks
 }
@@ -83,15 +128,15 @@ pub(super) fn list(
     costs: &impl Costs,
     links: &Links,
     holes: &mut impl Holes,
-    priorities: &[f64],
+    priorities: &[u128],
     cost: impl Fn(&Placement) -> Option<u128>,
 ) -> Vec<Placement> {
     let mut placed: Vec<Option<Placement>> = vec![None; dag.tasks()];
     let mut missing: Vec<usize> = (0..dag.tasks()).map(|task| dag.predecessors(task).count()).collect();
-    let entry = |task: usize| (rounded(priorities[task]), Reverse(task));
+    let entry = |task: usize| (priorities[task], Reverse(task));
     let mut ready: BinaryHeap<_> = (0..dag.tasks()).filter(|task| missing[*task] == 0).map(entry).collect();
     let mut plan = Vec::with_capacity(dag.tasks());
-    let mut inputs: Vec<(Time, usize, crate::units::Bytes)> = Vec::new();
+    let mut inputs: Vec<(Time, usize, Bytes)> = Vec::new();
     while let Some((_, Reverse(task))) = ready.pop() {
         inputs.clear();
         inputs.extend(dag.predecessors(task).filter_map(|(before, data)| {

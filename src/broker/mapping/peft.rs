@@ -1,6 +1,6 @@
 //! Predict earliest finish time (Arabnejad and Barbosa, IEEE TPDS 25(3), 2014).
 
-use super::lists::list;
+use super::lists::{Runs, list};
 use super::{Costs, Dag, Holes, Links, Placement};
 
 /// Predict earliest finish time: of the tasks whose predecessors are planned that of the highest mean optimistic cost, in the earliest hole
@@ -10,15 +10,10 @@ use super::{Costs, Dag, Holes, Links, Placement};
 /// that is best for it and its way on, and no task waits for processors. Data between two pools takes its mean time over all links, rounded
 /// to the microsecond.
 pub fn peft(dag: &Dag, costs: &impl Costs, links: &Links, holes: &mut impl Holes) -> Vec<Placement> {
-    let pools = costs.pools();
-    let table = optimistic(dag, costs, links);
-    let mean = |task: usize| {
-        let of_pools = (0..pools).filter(|pool| costs.run(task, *pool).is_some());
-        let of_pools = of_pools.map(|pool| table[task * pools + pool] as f64);
-        let (sum, number) = of_pools.fold((0.0, 0.0), |(sum, number), cost| (sum + cost, number + 1.0));
-        if number > 0.0 { sum / number } else { 0.0 }
-    };
-    let priorities: Vec<f64> = (0..dag.tasks()).map(mean).collect();
+    let (pools, runs) = (costs.pools(), Runs::of(costs, holes));
+    let table = optimistic(dag, &runs, links);
+    let mean = |task: usize| runs.mean(task, |pool, _| table[task * pools + pool]);
+    let priorities: Vec<u128> = (0..dag.tasks()).map(mean).collect();
     list(dag, costs, links, holes, &priorities, |placed| {
         let after = table[placed.task * pools + placed.pool];
         Some(u128::from(placed.end.micros()) + u128::from(after))
@@ -26,14 +21,14 @@ pub fn peft(dag: &Dag, costs: &impl Costs, links: &Links, holes: &mut impl Holes
 }
 
 /// The optimistic cost of each task in each pool, in microseconds.
-fn optimistic(dag: &Dag, costs: &impl Costs, links: &Links) -> Vec<u64> {
-    let pools = costs.pools();
+fn optimistic(dag: &Dag, runs: &Runs, links: &Links) -> Vec<u64> {
+    let pools = runs.pools;
     let mut table = vec![0_u64; dag.tasks() * pools];
     for task in dag.order().rev() {
         for (next, data) in dag.successors(task) {
-            let sent = libm::round(links.mean(data)) as u64;
+            let sent = links.mean(data);
             let from = |pool: usize| {
-                let run = costs.run(next, pool)?;
+                let run = runs.get(next, pool)?;
                 Some(run.micros().saturating_add(table[next * pools + pool]))
             };
             let here: Vec<Option<u64>> = (0..pools).map(from).collect();
@@ -58,7 +53,11 @@ mod tests {
     fn the_table_of_the_paper() {
         let (dag, etc) = arabnejad();
         let links = Links::uniform(3, crate::units::Span::ZERO, Some(BYTE_A_SECOND));
-        let table = optimistic(&dag, &etc, &links);
+        let table = optimistic(
+            &dag,
+            &Runs::of(&etc, &crate::broker::mapping::Profiles::idle(crate::units::Time::ZERO, &[1; 3])),
+            &links,
+        );
         let expected = [
             [64, 68, 86],
             [42, 39, 42],

@@ -224,6 +224,36 @@ fn a_task_that_fits_nowhere_is_left_out_with_those_that_wait_for_it() {
     assert_eq!(Dag::new(2, [(0, 1, Bytes::ZERO), (1, 0, Bytes::ZERO)]), None);
 }
 
+/// Task 0 (1 s or 100 s) and task 1 (60 s or 2 s), and task 2 after both. Task 0 needs two processors, which only the first pool has: so its mean is 1 s,
+/// not 50.5 s, and task 1 goes first. On CPOP's path, task 2 follows task 1, and the second pool cannot take it.
+#[test]
+fn a_pool_that_has_not_the_processors_counts_for_nothing() {
+    let dag = Dag::new(3, [(0, 2, Bytes::ZERO), (1, 2, Bytes::ZERO)]).unwrap();
+    let etc = etc(&[[1, 100], [60, 2], [40, 1]]).with_procs(vec![2, 1, 2]);
+    let holes = || Profiles::idle(Time::ZERO, &[2, 1]);
+    let expected = [(2, 2, 0, 2), (1, 1, 0, 1), (3, 1, 2, 42)];
+    assert_eq!(told(&heft(&dag, &etc, &links(2), &mut holes())), expected);
+    assert_eq!(told(&peft(&dag, &etc, &links(2), &mut holes()))[2], expected[2]);
+    let cpop = cpop(&dag, &etc, &links(2), &mut holes());
+    assert_eq!(told(&cpop), [(2, 1, 0, 60), (1, 1, 60, 61), (3, 1, 61, 101)]);
+}
+
+/// Ten tasks in a row against another ten with the same sums, of thirds of microseconds: equal ranks, so the lower number goes first.
+#[test]
+fn fractions_do_not_decide_between_equal_ranks() {
+    let mut rows: Vec<[Span; 3]> = Vec::new();
+    for chain in [[10, 10, 11], [11, 10, 10]] {
+        rows.extend((0..10).map(|_| chain.map(Span::from_micros)));
+    }
+    let etc = Etc::of_rows(&rows);
+    let edges = (0..20).filter(|at| at % 10 != 9).map(|at| (at, at + 1, Bytes::ZERO));
+    let dag = Dag::new(20, edges).unwrap();
+    let plan = heft(&dag, &etc, &links(3), &mut idle(3));
+    let order: Vec<usize> = plan.iter().map(|placed| placed.task).collect();
+    let expected: Vec<usize> = (0..10).flat_map(|at| [at, at + 10]).collect();
+    assert_eq!(order, expected);
+}
+
 #[test]
 fn data_takes_the_time_of_its_link() {
     let links = Links::of(2, |from, _| (secs(1), (from == 0).then_some(BYTE_A_SECOND)));
@@ -231,7 +261,7 @@ fn data_takes_the_time_of_its_link() {
     assert_eq!(links.time(Bytes::new(3), 1, 0), secs(1));
     assert_eq!(links.time(Bytes::new(3), 1, 1), Span::ZERO);
     assert_eq!(links.time(Bytes::ZERO, 0, 1), Span::ZERO);
-    assert_eq!((links.mean(Bytes::new(3)), links.mean(Bytes::ZERO)), (2.5e6, 0.0));
+    assert_eq!((links.mean(Bytes::new(3)), links.mean(Bytes::ZERO)), (2_500_000, 0));
     let third = Links::uniform(2, Span::ZERO, Some(crate::units::Bandwidth::from_bits(24)));
     assert_eq!(third.time(Bytes::new(1), 0, 1), Span::from_micros(333_334));
     let none = Links::uniform(2, Span::ZERO, Some(crate::units::Bandwidth::ZERO));

@@ -155,6 +155,7 @@ impl Broker {
             }));
         }
         job.partition = Some(id.partition);
+        job.assigned_to(&self.state.pools[at].facts.partition, self.state.pools[at].facts.speed);
         if lacking {
             self.stage(job, id.site, now, outbox);
             return Ok(None);

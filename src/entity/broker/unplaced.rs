@@ -44,7 +44,7 @@ pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, now: Time) -> Job
         requested: job.size.preferred(),
         procs: 0,
         outcome,
-        run: job.runtime.min(job.estimate),
+        run: if job.may_overrun() { job.runtime } else { job.runtime.min(job.estimate) },
         estimate: job.estimate,
         attempts: grid.attempts,
         energy: grid.energy,

@@ -206,13 +206,13 @@ impl Broker {
             })
         };
         let workflow = checked(&submitted.spec)?;
-        let jobs: Vec<Box<Job>> = submitted.jobs().map(Box::new).collect();
+        let jobs: Vec<Box<Job>> = submitted.jobs(None).map(Box::new).collect();
         // What it needs at least is said of its tasks, not of the groups that they are in.
         let (secs, bounds) = match &submitted.groups {
             None => least(&workflow, &jobs, &self.state.pools),
             Some(groups) => {
                 let alone = WorkflowSubmission::new(submitted.submit, JobId(0), groups.workflow.clone());
-                let jobs: Vec<Box<Job>> = alone.jobs().map(Box::new).collect();
+                let jobs: Vec<Box<Job>> = alone.jobs(None).map(Box::new).collect();
                 least(&checked(&groups.workflow)?, &jobs, &self.state.pools)
             }
         };

@@ -134,7 +134,7 @@ impl Stream {
             Some(Submission::Job(job)) => job,
             Some(Submission::Workflow(mut workflow)) => {
                 let request = |job| JobRequest { task: true, ..JobRequest::of(&job, false) };
-                self.read.extend(workflow.jobs().map(|job| (job.id.0, request(job))));
+                self.read.extend(workflow.jobs(None).map(|job| (job.id.0, request(job))));
                 workflow.number = WorkflowId(self.workflows.len() as u32);
                 self.workflows.push(workflow);
                 return Ok(true);

@@ -19,7 +19,10 @@ impl Partition {
 
     /// The outcome of a job that has done all the work that it may.
     pub(super) fn outcome_at_end(&self, key: JobKey) -> Outcome {
-        let killed = |job: &LiveJob| !self.state.settings.overrun && job.job.estimate < job.job.runtime;
+        let killed = |job: &LiveJob| {
+            let (work, estimated) = job.job.works();
+            !self.state.settings.overrun && !job.job.may_overrun() && estimated < work
+        };
         if self.state.table.get(key).is_some_and(killed) { Outcome::Killed } else { Outcome::Completed }
     }
 

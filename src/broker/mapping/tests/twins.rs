@@ -22,6 +22,10 @@ impl Holes for Ticks {
         Some(Time::from_micros(start as u64 * TICK))
     }
 
+    fn has(&self, pool: usize, procs: u32) -> bool {
+        self.0[pool].iter().any(|free| *free >= procs)
+    }
+
     fn take(&mut self, pool: usize, procs: u32, start: Time, run: Span) {
         let [start, ticks] = [start.micros(), run.micros()].map(|micros| (micros / TICK) as usize);
         self.0[pool][start..start + ticks].iter_mut().for_each(|free| *free -= procs);
@@ -152,19 +156,23 @@ fn in_order(etc: &Etc, mut holes: Ticks, key: impl Fn(&Placement) -> u64) -> Vec
     plan
 }
 
-/// The mean over the pools where a task can run.
-fn mean(etc: &Etc, task: usize, of: impl Fn(usize, Span) -> u64) -> u64 {
-    let of_pools: Vec<u64> =
-        (0..etc.pools()).filter_map(|pool| Some(of(pool, etc.run(task, pool)?))).collect();
-    let number = of_pools.len().max(1) as u64;
-    // Rounded half up.
-    (2 * of_pools.iter().sum::<u64>() + number) / (2 * number)
+/// The run time of a task in a pool that is large enough.
+fn can_run(case: &Case, task: usize, pool: usize) -> Option<Span> {
+    case.etc.run(task, pool).filter(|_| case.etc.procs(task, pool) <= case.capacity[pool])
 }
 
-/// The longest way from a task on, means along it; back to the entries if so.
+/// Six times the mean over the pools where a task can run, of which there are at most three.
+fn mean(case: &Case, task: usize, of: impl Fn(usize, Span) -> u64) -> u64 {
+    let pools = 0..case.etc.pools();
+    let of_pools: Vec<u64> = pools.filter_map(|pool| Some(of(pool, can_run(case, task, pool)?))).collect();
+    let number = of_pools.len().max(1) as u64;
+    6 * of_pools.iter().sum::<u64>() / number
+}
+
+/// Six times the longest way from a task on, means along it; back to the entries if so.
 fn way(case: &Case, task: usize, back: bool) -> u64 {
-    let sent = |data: Bytes| case.links.mean(data).round() as u64;
-    let own = mean(&case.etc, task, |_, run| run.micros());
+    let sent = |data: Bytes| 6 * case.links.mean(data);
+    let own = mean(case, task, |_, run| run.micros());
     let next: Vec<_> =
         if back { case.dag.predecessors(task).collect() } else { case.dag.successors(task).collect() };
     own + next.into_iter().map(|(next, data)| sent(data) + way(case, next, back)).max().unwrap_or(0)
@@ -173,8 +181,8 @@ fn way(case: &Case, task: usize, back: bool) -> u64 {
 fn optimistic(case: &Case, task: usize, pool: usize) -> u64 {
     let rest = |(next, data): (usize, Bytes)| {
         let ways = (0..case.etc.pools()).filter_map(|to| {
-            let sent = if to == pool { 0 } else { case.links.mean(data).round() as u64 };
-            Some(optimistic(case, next, to) + case.etc.run(next, to)?.micros() + sent)
+            let sent = if to == pool { 0 } else { case.links.mean(data) };
+            Some(optimistic(case, next, to) + can_run(case, next, to)?.micros() + sent)
         });
         ways.min().unwrap_or(0)
     };
@@ -216,9 +224,7 @@ fn slow_cpop(case: &Case, holes: Ticks) -> Vec<Placement> {
     let tasks = 0..case.etc.tasks();
     let priority: Vec<u64> = tasks
         .clone()
-        .map(|task| {
-            way(case, task, false) + way(case, task, true) - mean(&case.etc, task, |_, run| run.micros())
-        })
+        .map(|task| way(case, task, false) + way(case, task, true) - mean(case, task, |_, run| run.micros()))
         .collect();
     let first = |tasks: Vec<usize>| tasks.into_iter().rev().max_by_key(|task| priority[*task]);
     let mut path = Vec::new();
@@ -228,7 +234,7 @@ fn slow_cpop(case: &Case, holes: Ticks) -> Vec<Placement> {
         next = first(case.dag.successors(task).map(|(next, _)| next).collect());
     }
     let takes =
-        |pool: usize| path.iter().map(|task| Some(case.etc.run(*task, pool)?.micros())).sum::<Option<u64>>();
+        |pool: usize| path.iter().map(|task| Some(can_run(case, *task, pool)?.micros())).sum::<Option<u64>>();
     let own = (0..case.etc.pools()).filter_map(|pool| Some((takes(pool)?, pool))).min();
     by_list(case, holes, &priority, |placed| {
         let own = own.filter(|_| path.contains(&placed.task));
@@ -265,7 +271,7 @@ proptest! {
         prop_assert_eq!(heft(dag, etc, links, &mut idle()), by_list(&case, ticks(), &up, end));
         prop_assert_eq!(cpop(dag, etc, links, &mut idle()), slow_cpop(&case, ticks()));
         let rank: Vec<u64> =
-            tasks.map(|task| mean(etc, task, |pool, _| optimistic(&case, task, pool))).collect();
+            tasks.map(|task| mean(&case, task, |pool, _| optimistic(&case, task, pool))).collect();
         let plan = by_list(&case, ticks(), &rank, |placed| {
             Some(placed.end.micros() + optimistic(&case, placed.task, placed.pool))
         });

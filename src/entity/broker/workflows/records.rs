@@ -3,10 +3,10 @@
 use super::super::course::peak;
 use super::Enacted;
 use crate::model::{
-    GroupMember, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskRecord,
+    JobId, Outcome, PartitionId, Passed, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskRecord,
     WorkflowRecord,
 };
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 /// Where and when a task ran.
 pub(super) struct Ran {
@@ -24,26 +24,24 @@ impl Ran {
 }
 
 impl Enacted {
-    /// Records a task, or those of a group, which has passed its marks at these times.
+    /// Records a task, or those of a group, which began and ended at these times.
     pub(super) fn record_task(
         &self,
         at: usize,
         whole: TaskRecord,
-        passed: &[Time],
+        passed: &[Passed],
         sink: &mut dyn RecordSink,
     ) {
         let Some(members) = self.submitted.members(at) else { return sink.record(Record::Task(whole)) };
-        let marks = GroupMember::marks(members);
-        let passed = |mark: Span| passed.get(marks.binary_search(&mark).ok()?).copied();
-        for member in members {
+        for (number, member) in members.iter().enumerate() {
             let task = &self.submitted.ungrouped().tasks[member.task as usize];
-            let start = passed(member.run.0);
+            let (start, end) = passed.get(number).copied().unwrap_or_default();
             sink.record(Record::Task(TaskRecord {
                 name: task.name.clone(),
                 kind: task.kind.clone(),
                 start,
                 last_start: start,
-                end: passed(member.run.1).unwrap_or(whole.end),
+                end: end.unwrap_or(whole.end),
                 ..whole.clone()
             }));
         }

@@ -41,7 +41,7 @@ impl Partition {
         step: &mut Step<'_>,
     ) -> Executed {
         let Some(live) = self.state.table.get_mut(key) else { return Ok(false) };
-        let (runtime, estimate) = (live.job.runtime, live.job.estimate);
+        let (runtime, estimate) = live.job.reference_times();
         let (runtime, estimate) = match more {
             Some(by) => (plus(runtime, by)?, plus(estimate, by)?),
             None if less >= estimate => return Err(CommandRefusal::BelowZero.into()),
@@ -52,7 +52,7 @@ impl Partition {
         };
         let (before, from, phase) = (Request::of(live), live.expected_end, live.phase);
         let mut changed = live.copy();
-        (changed.job.runtime, changed.job.estimate) = (runtime, estimate);
+        changed.job.set_times(runtime, estimate);
         self.state.replan(&mut changed);
         if more.is_some() && !self.state.ends_in_time(&changed, step.now) {
             return Err(CommandRefusal::TooLong.into());
@@ -68,7 +68,7 @@ impl Partition {
         }
         let machines = self.state.table.get(key).map_or(0, |live| self.state.machines_under(&live.placement));
         let Some(live) = self.state.table.get_mut(key) else { return Ok(false) };
-        (live.job.runtime, live.job.estimate) = (runtime, estimate);
+        live.job.set_times(runtime, estimate);
         match phase {
             Phase::Waiting | Phase::Starting | Phase::Ineligible => {
                 self.change_request(key, before, None, step.now)
@@ -285,7 +285,7 @@ impl LiveJob {
             done -= past.checkpoints.map_or(Work::ZERO, |checkpoints| checkpoints.overhead(done));
         }
         let ran = Work::from_units(work.units() + done.units()).span_at(Rate::FULL).unwrap_or(Span::MAX);
-        (self.job.runtime, self.job.estimate) = (ran, ran);
+        self.job.set_times(ran, ran);
         (self.target, self.estimated) = (self.done, self.done);
     }
 }
