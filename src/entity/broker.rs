@@ -1,5 +1,6 @@
 //! The broker: decides which grid job goes to which pool.
 
+mod away;
 mod data;
 mod lost;
 mod planning;
@@ -10,7 +11,7 @@ mod workflows;
 
 use serde::{Deserialize, Serialize};
 
-use self::data::Data;
+use self::data::{Copying, Data};
 pub use self::tally::BrokerTally;
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
 use self::workflows::Workflows;
@@ -231,7 +232,7 @@ impl Broker {
             ToBroker::View(reports) => {
                 let mut churned = false;
                 for report in reports {
-                    churned |= self.learn(report);
+                    churned |= self.learn(report, now, outbox);
                 }
                 self.policy.on(&BrokerEvent::ViewUpdated);
                 self.fresh = true;
@@ -249,6 +250,7 @@ impl Broker {
             }
             ToBroker::Sent { task, arrival } => self.state.tasks.sent(task, arrival),
             ToBroker::Transferred { id } => self.transferred(id, now, outbox),
+            ToBroker::Broken { id, site } => self.broken(id, site, now, outbox),
             ToBroker::Ended(ended) => {
                 self.state.last = now.time;
                 let placed = self.state.tasks.remove(ended.task).map(|(pool, _)| self.settle(pool));
@@ -306,9 +308,9 @@ impl Broker {
     }
 
     /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
-    fn learn(&mut self, report: SiteReport) -> bool {
+    fn learn(&mut self, report: SiteReport, now: Stamp, outbox: &mut dyn Outbox) -> bool {
         let Some(&first) = self.first_pool.get(report.site.index()) else { return false };
-        let mut churned = false;
+        let (mut churned, was_open) = (false, self.state.pools[first].open);
         for (at, new) in (first..).zip(report.pools) {
             let Some(pool) = self.state.pools.get_mut(at) else { break };
             churned |= pool.report.present != new.present || pool.open != report.open;
@@ -318,6 +320,11 @@ impl Broker {
             self.state.tasks.measured(at, report.measured);
             self.settle(at);
             self.lose_misfits(at);
+        }
+        match (was_open, report.open) {
+            (true, false) => self.site_left(report.site, now, outbox),
+            (false, true) => self.site_back(report.site, now, outbox),
+            _ => {}
         }
         churned
     }

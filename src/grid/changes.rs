@@ -5,8 +5,8 @@ use std::fmt::Display;
 use thiserror::Error;
 
 use crate::model::{
-    BrokerSpec, CheckpointInterval, ChurnSpec, FailureAction, GridSpec, InstantOrder, Link, PartitionSpec,
-    Payer, RandomChurn, Replan, Sharing, SiteSpec, SiteTariff,
+    BrokerSpec, CheckpointInterval, ChurnSpec, FailureAction, GridSpec, InstantOrder, Link, LostData,
+    PartitionSpec, Payer, RandomChurn, Replan, Sharing, SiteSpec, SiteTariff, TransferMode, WorkflowSettings,
 };
 use crate::units::{Bandwidth, Rate, Span, Time};
 
@@ -227,6 +227,24 @@ impl Found {
         }
     }
 
+    fn workflow(&mut self, old: &WorkflowSettings, new: &WorkflowSettings) {
+        self.subject = "workflows: ".to_owned();
+        let transfer = |mode: &TransferMode| match mode {
+            TransferMode::Eager => "when it is known where".to_owned(),
+            TransferMode::Lazy => "when their task is assigned".to_owned(),
+        };
+        self.may("files leave", &old.transfer, &new.transfer, transfer);
+        self.may("place of stage-in and results", &old.files, &new.files, |place| match place {
+            0 => "the portal".to_owned(),
+            site => format!("site {site}"),
+        });
+        let lost = |lost: &LostData| match lost {
+            LostData::Wait => "are waited for".to_owned(),
+            LostData::Copy => "are copied from elsewhere".to_owned(),
+        };
+        self.may("files of a site that has left", &old.lost, &new.lost, lost);
+    }
+
     fn broker(&mut self, old: &BrokerSpec, new: &BrokerSpec) {
         self.subject = "broker: ".to_owned();
         let yes = |yes: &bool| if *yes { "yes".to_owned() } else { "no".to_owned() };
@@ -253,6 +271,7 @@ impl Found {
             Payer::Site => "the site".to_owned(),
         };
         self.may("who pays for failed attempts", &old.failed_attempts, &new.failed_attempts, payer);
+        self.workflow(&old.workflow, &new.workflow);
     }
 }
 

@@ -28,6 +28,10 @@ pub(super) struct Data {
     missing: BTreeMap<TaskId, (Place, u32)>,
     /// Results on their way home.
     homing: u64,
+    /// Copies that are asked for again only when the place that has left is back.
+    pub(super) broken: BTreeMap<(FileId, Place), Place>,
+    /// Results that cannot go home now, with what was last written of each.
+    pub(super) stranded: BTreeMap<FileId, TransferRecord>,
     /// The number of the next file.
     next: u64,
 }
@@ -36,12 +40,12 @@ pub(super) struct Data {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Copying {
     pub(super) file: FileId,
-    from: Place,
+    pub(super) from: Place,
     pub(super) to: Place,
     /// Whether it is a result that goes home.
     pub(super) home: bool,
     /// What will be written of it, as if it never arrived.
-    record: TransferRecord,
+    pub(super) record: TransferRecord,
 }
 
 /// The place of a site.
@@ -68,35 +72,31 @@ impl Data {
     }
 
     /// Notes that a copy begins. Returns its number.
-    pub(super) fn copy(
-        &mut self,
-        file: FileId,
-        to: Place,
-        coming: Coming,
-        home: bool,
-        record: TransferRecord,
-    ) -> u64 {
-        let (id, from) = (self.asked, coming.from);
+    pub(super) fn copy(&mut self, copy: Copying, expected: Time) -> u64 {
+        let id = self.asked;
         self.asked += 1;
-        self.homing += u64::from(home);
-        self.replicas.sent(file, to, coming);
-        self.load.begin(from, to);
-        self.copies.insert(id, Copying { file, from, to, home, record });
+        self.homing += u64::from(copy.home);
+        self.replicas.sent(copy.file, copy.to, Coming { from: copy.from, expected });
+        self.load.begin(copy.from, copy.to);
+        self.copies.insert(id, copy);
         id
     }
 
-    /// Notes that a copy has arrived, and records it.
-    pub(super) fn arrived(
+    /// Notes that a copy has arrived, or that it will not, and records it.
+    pub(super) fn over(
         &mut self,
         id: u64,
+        outcome: TransferOutcome,
         now: Time,
         sink: &mut (impl RecordSink + ?Sized),
     ) -> Option<Copying> {
         let copy = self.copies.remove(&id)?;
         self.homing -= u64::from(copy.home);
         self.load.end(copy.from, copy.to);
-        self.replicas.arrived(copy.file, copy.to);
-        let outcome = TransferOutcome::Arrived;
+        match outcome {
+            TransferOutcome::Arrived => _ = self.replicas.arrived(copy.file, copy.to),
+            _ => self.replicas.broken(copy.file, copy.to),
+        }
         sink.record(Record::Transfer(TransferRecord { end: now, outcome, ..copy.record.clone() }));
         Some(copy)
     }
@@ -133,6 +133,23 @@ impl Data {
     /// The tasks that wait for files, by number.
     pub(super) fn staged(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.missing.keys().copied()
+    }
+
+    /// The tasks that wait for files at a place, by number.
+    pub(super) fn waiting_at(&self, place: Place) -> Vec<TaskId> {
+        let there = self.missing.iter().filter(|(_, (at, _))| *at == place);
+        there.map(|(task, _)| *task).collect()
+    }
+
+    /// The files that tasks wait for: the file, its place, and the task.
+    pub(super) fn wanted(&self) -> Vec<(FileId, Place, TaskId)> {
+        self.waiters.iter().copied().collect()
+    }
+
+    /// The first task that waits for a file at a place.
+    pub(super) fn first_waiter(&self, file: FileId, at: Place) -> Option<TaskId> {
+        let mut waiting = self.waiters.range((file, at, TaskId(0))..=(file, at, TaskId(u64::MAX)));
+        waiting.next().map(|(_, _, task)| *task)
     }
 
     /// Whether a task waits for files at a place.

@@ -11,7 +11,7 @@ use crate::broker::{BrokerEvent, Ended, LiveWorkflow, Planned, Pool, TaskState, 
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
     FileId, Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, SiteId, TaskId, TaskRecord,
-    WorkflowId, WorkflowRecord, WorkflowSubmission,
+    TransferOutcome, TransferRecord, WorkflowFile, WorkflowRecord, WorkflowSubmission,
 };
 use crate::units::{Span, Time};
 use crate::workflow::{Costs, Workflow};
@@ -110,11 +110,22 @@ impl Workflows {
         enacted.readers[enacted.place(file)].iter().map(|at| TaskId(first + u64::from(*at))).collect()
     }
 
-    /// The workflow of a task, the name of a file of it, and the job of the task.
-    pub(super) fn named(&self, task: TaskId, file: FileId) -> Option<(WorkflowId, &str, JobId)> {
+    /// What is written of a copy of a file for a task, without its way and its times.
+    pub(super) fn transfer(&self, task: TaskId, file: FileId) -> Option<TransferRecord> {
         let (enacted, at) = self.get(task)?;
-        let job = JobId(enacted.submitted.first_job.0 + at as u64);
-        Some((enacted.submitted.number, &enacted.submitted.spec.files[enacted.place(file)].name, job))
+        let WorkflowFile { name, size } = enacted.submitted.spec.files[enacted.place(file)].clone();
+        Some(TransferRecord {
+            workflow: enacted.submitted.number,
+            file: name,
+            bytes: size,
+            from: SiteId::GRID,
+            to: SiteId::GRID,
+            job: JobId(enacted.submitted.first_job.0 + at as u64),
+            asked: Time::ZERO,
+            began: None,
+            end: Time::ZERO,
+            outcome: TransferOutcome::Unfinished,
+        })
     }
 
     /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
