@@ -192,6 +192,7 @@ impl Broker {
                 self.settle(at);
             }
             self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
+            self.state.data.change(&self.network, now.time);
             self.lose_all();
         }
         if self.spec.policy == saved.spec.policy {
@@ -368,6 +369,7 @@ impl Moments for Broker {
         if std::mem::take(&mut self.fresh) && self.state.tasks.count_ready() + undecided > 0 {
             self.plan(now, outbox)?;
         }
+        self.begin_granted(now, outbox);
         self.send_planned(now, outbox)
     }
 

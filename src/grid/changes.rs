@@ -8,7 +8,7 @@ use crate::model::{
     BrokerSpec, CheckpointInterval, ChurnSpec, FailureAction, GridSpec, InstantOrder, Link, LostData,
     PartitionSpec, Payer, RandomChurn, Replan, Sharing, SiteSpec, SiteTariff, TransferMode, WorkflowSettings,
 };
-use crate::units::{Bandwidth, Rate, Span, Time};
+use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
 
 /// The changes of a description that a run cannot continue with.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -224,6 +224,23 @@ impl Found {
         });
         for at in 0..old.uplinks.len().max(new.uplinks.len()) {
             self.may(&format!("uplink of {}", place(at)), &old.uplink(at), &new.uplink(at), width);
+        }
+        for at in 0..old.storages.len().max(new.storages.len()) {
+            let (was, is) = (old.storage(at), new.storage(at));
+            let capacity =
+                |space: &Option<Bytes>| space.map_or_else(|| "any".to_owned(), |space| space.to_string());
+            self.may(
+                &format!("bandwidth of the storage of {}", place(at)),
+                &was.bandwidth,
+                &is.bandwidth,
+                width,
+            );
+            self.may(
+                &format!("capacity of the storage of {}", place(at)),
+                &was.capacity,
+                &is.capacity,
+                capacity,
+            );
         }
     }
 

@@ -12,8 +12,8 @@ use gridemu::broker::{
 use gridemu::grid::{Grid, Policies};
 use gridemu::model::{
     BrokerSpec, ChurnAct, EventKind, EventRecord, GridSpec, Link, LostData, Machines, NetworkSpec, Outcome,
-    PartitionId, PlannedChurn, ProcSet, Record, Sharing, SiteId, SiteSpec, TaskRecord, TransferMode,
-    TransferOutcome, TransferRecord, WorkflowFile, WorkflowSettings, WorkflowSpec,
+    PartitionId, PlannedChurn, ProcSet, Record, Sharing, SiteId, SiteSpec, StorageSpec, TaskRecord,
+    TransferMode, TransferOutcome, TransferRecord, WorkflowFile, WorkflowSettings, WorkflowSpec,
 };
 use gridemu::units::{Bandwidth, Bytes, Rate, Span, Time};
 use gridemu::workflow::WorkflowSource;
@@ -695,4 +695,56 @@ fn a_result_comes_home_when_its_site_is_back() {
     let records = run(&spec, (&[0, 1], false), &[(0, two)]);
     let file = || "f0".to_owned();
     assert_eq!(fates(&records), [(file(), 1, 0, 12, 16, "lost"), (file(), 1, 0, 61, 72, "arrived")]);
+}
+
+/// Files of 10 and 30 MB go to site 0, whose link takes 1 MB/s from site 1, and whose storage writes 1 MB/s in all: f0 is there after 20 s, f1 after 40 s, and the last
+/// of link, reading and writing counts, with the latency of the link.
+#[test]
+fn a_storage_is_shared_by_readers_and_writers() {
+    let mut spec = two_sites(2, "pinned");
+    spec.broker.as_mut().expect("a broker").workflow.files = 2;
+    spec.network.set(1, 2, Link { latency: Span::from_secs(2), bandwidth: None });
+    let disk = StorageSpec { bandwidth: Some(Bandwidth::from_bits(8_000_000)), capacity: None };
+    let two = with_files(&[10, 10], &[(10, None, &[0]), (30, None, &[1])]);
+    let arrivals = |spec: &GridSpec| -> Vec<u64> {
+        let records = run(spec, (&[0, 0], false), &[(0, two.clone())]);
+        transfers(&records).iter().map(|copy| secs(copy.end)).collect()
+    };
+    assert_eq!(arrivals(&spec), [2, 2]);
+    spec.network.storages = vec![StorageSpec::default(), disk];
+    assert_eq!(arrivals(&spec), [20, 40]);
+    spec.network.storages = vec![StorageSpec::default(), StorageSpec::default(), disk];
+    assert_eq!(arrivals(&spec), [20, 40]);
+}
+
+/// A storage of 12 MB takes f0 (10 MB, 11 s) and then has no space for f1 (5 MB) until t0, which runs from 12 to 22, has ended at 23. The output of t0 (4 MB) is stored
+/// meanwhile, and the most there was is 14 MB. A file of 13 MB is refused.
+#[test]
+fn a_copy_waits_for_space() {
+    let mut spec = two_sites(2, "pinned");
+    let capacity = Some(Bytes::new(12_000_000));
+    spec.network.storages = vec![StorageSpec::default(), StorageSpec { bandwidth: None, capacity }];
+    let two = with_files(&[10, 10], &[(10, None, &[0]), (5, None, &[1]), (4, Some(0), &[1])]);
+    let mut grid = built(&spec, (&[0, 0], false), &[(0, two)]);
+    let mut records = Vec::new();
+    grid.run(&mut records).expect("it runs");
+    let told: Vec<_> = transfers(&records)
+        .iter()
+        .map(|copy| (copy.file.as_str(), secs(copy.asked), copy.began.map(secs), secs(copy.end)))
+        .collect();
+    assert_eq!(told, [("f0", 0, Some(0), 11), ("f1", 23, Some(23), 29)]);
+    assert_eq!(starts(&records)[1], (0, 23, 30, 40));
+    assert_eq!(grid.broker().expect("a broker").stored_peak(SiteId(0)), Bytes::new(14_000_000));
+
+    let both = with_files(&[10, 10], &[(10, None, &[0]), (5, None, &[1])]);
+    let records = run(&spec, (&[0, 0], false), &[(0, both)]);
+    let began: Vec<_> =
+        transfers(&records).iter().map(|copy| (secs(copy.asked), copy.began.map(secs))).collect();
+    assert_eq!(began, [(0, Some(0)), (0, Some(23))]);
+
+    let large = with_files(&[10], &[(13, None, &[0])]);
+    let error =
+        built(&spec, (&[0], false), &[(0, large)]).run(&mut Vec::<Record>::new()).expect_err("too large");
+    let told = "workflow 0 `test`: file `f0` of 13 MB does not fit into the storage of site `site-0`, which has a capacity of 12 MB";
+    assert!(error.to_string().contains(told), "{error}");
 }

@@ -10,7 +10,7 @@ use crate::model::{
     TransferOutcome, TransferRecord,
 };
 use crate::platform::{Coming, Fetch, Place};
-use crate::units::Span;
+use crate::units::{Bytes, Span};
 
 impl Broker {
     /// The site to which the files of a job are on their way, if it is a task that waits for them.
@@ -119,14 +119,32 @@ impl Broker {
             from: site_at(from),
             to: site_at(to),
             asked: now.time,
-            began: Some(now.time),
+            began: None,
             outcome: TransferOutcome::Unfinished,
             ..record
         };
-        let data = record.bytes;
-        let id = self.state.data.copy(Copying { file, from, to, home, record }, expected);
+        let copy = Copying { file, from, to, home, record };
+        if let Some(id) = self.state.data.copy(copy, expected, &self.network) {
+            self.begin_copy(id, now, outbox);
+        }
+    }
+
+    fn begin_copy(&mut self, id: u64, now: Stamp, outbox: &mut dyn Outbox) {
+        let Some((from, to, data)) = self.state.data.begin(id, now.time) else { return };
         let letter = ToNetwork::Transfer { id, from, to, data, reply: Address::Broker };
         self.send(Address::Network, now, Span::ZERO, letter, outbox);
+    }
+
+    /// Lets the copies begin that have their space now.
+    pub(super) fn begin_granted(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+        for id in self.state.data.take_granted() {
+            self.begin_copy(id, now, outbox);
+        }
+    }
+
+    /// The most that was ever stored at a site.
+    pub fn stored_peak(&self, site: SiteId) -> Bytes {
+        self.state.data.peak(place_of(site))
     }
 
     /// Handles the arrival of a copy: tasks that waited for nothing else are sent.
@@ -134,7 +152,7 @@ impl Broker {
         let Some(copy) = self.state.data.over(id, TransferOutcome::Arrived, now.time, outbox) else { return };
         self.state.last = now.time;
         if copy.home {
-            self.state.data.replicas.used(copy.file);
+            self.state.data.used(copy.file, Some(copy.to));
         }
         self.appeared(copy.file, copy.to, now, outbox);
     }
@@ -192,7 +210,7 @@ impl Broker {
         let at = place_of(site);
         let outputs: Vec<FileId> = self.state.workflows.outputs(task).collect();
         for file in outputs {
-            self.state.data.replicas.arrived(file, at);
+            self.state.data.made(file, at, &self.network);
             self.appeared(file, at, now, outbox);
             let readers = self.state.workflows.readers(file, task);
             if readers.is_empty() {
@@ -220,7 +238,7 @@ impl Broker {
         let home = self.spec.workflow.files;
         match self.state.data.fetch(file, home, now.time, &self.network) {
             Fetch::From(coming) => self.copy((file, home), coming, true, record, now, outbox),
-            Fetch::Here => _ = self.state.data.replicas.used(file),
+            Fetch::Here => self.state.data.used(file, Some(home)),
             Fetch::Coming(_) => {}
             Fetch::Nowhere => _ = self.state.data.stranded.insert(file, record),
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::data::Data;
+use super::data::{Data, place_of};
 use super::{Broker, State, unplaced};
 use crate::broker::mapping::Dag;
 use crate::broker::{BrokerEvent, Ended, LiveWorkflow, Planned, Pool, TaskState, Tasks};
@@ -177,10 +177,10 @@ impl Enacted {
 
     /// Notes that a task has ended: what nobody needs any more goes. What a task should have written and has not will not be.
     fn release(&self, at: usize, completed: bool, data: &mut Data) {
-        self.inputs(at).for_each(|file| _ = data.replicas.used(file));
+        self.inputs(at).for_each(|file| data.used(file, None));
         if !completed {
             let results = self.outputs(at).filter(|file| self.readers[self.place(*file)].is_empty());
-            results.for_each(|file| _ = data.replicas.used(file));
+            results.for_each(|file| data.used(file, None));
         }
     }
 
@@ -236,6 +236,7 @@ impl Broker {
             let name = submitted.spec.name.clone();
             EntityError::BadWorkflow { number: submitted.number, name, problem: error.to_string() }
         })?;
+        self.check_sizes(&submitted)?;
         let (secs, _) = workflow.critical_path(&Costs::at_reference(&workflow, None));
         let first_file = self.state.data.number(workflow.files().len());
         for (number, file) in (first_file.0..).zip(workflow.files()) {
@@ -246,7 +247,7 @@ impl Broker {
             };
             self.state.data.replicas.add(FileId(number), file.size, users);
             if file.producer.is_none() {
-                self.state.data.replicas.arrived(FileId(number), self.spec.workflow.files);
+                self.state.data.made(FileId(number), self.spec.workflow.files, &self.network);
             }
         }
         let mut entries = Vec::new();
@@ -269,6 +270,24 @@ impl Broker {
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
         entries.into_iter().for_each(|job| self.ready(job, None, now, outbox));
         Ok(())
+    }
+
+    /// Refuses a workflow with a file that does not fit into the storage of each site.
+    fn check_sizes(&self, submitted: &WorkflowSubmission) -> Result<(), EntityError> {
+        let capacity = |pool: &Pool| self.network.storage(place_of(pool.facts.id.site) as usize).capacity;
+        let limited = self.state.pools.iter().filter_map(|pool| Some((capacity(pool)?, &pool.facts.site)));
+        let Some((capacity, site)) = limited.min() else { return Ok(()) };
+        let WorkflowSubmission { number, spec, .. } = submitted;
+        match spec.files.iter().find(|file| file.size > capacity) {
+            None => Ok(()),
+            Some(WorkflowFile { name, size }) => Err(EntityError::BadWorkflow {
+                number: *number,
+                name: spec.name.clone(),
+                problem: format!(
+                    "file `{name}` of {size} does not fit into the storage of site `{site}`, which has a capacity of {capacity}"
+                ),
+            }),
+        }
     }
 
     /// Lets a task wait to be assigned, now that all that it waits for has completed. If it is planned, it waits for its turn.
