@@ -1,5 +1,6 @@
 //! The broker: decides which grid job goes to which pool.
 
+mod away;
 mod course;
 mod data;
 mod lost;
@@ -11,7 +12,7 @@ mod workflows;
 
 use serde::{Deserialize, Serialize};
 
-use self::data::Data;
+use self::data::{Copying, Data};
 pub use self::tally::BrokerTally;
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
 use self::workflows::Workflows;
@@ -192,6 +193,7 @@ impl Broker {
                 self.settle(at);
             }
             self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
+            self.state.data.change(&self.network, now.time);
             self.lose_all();
         }
         if self.spec.policy == saved.spec.policy {
@@ -232,7 +234,7 @@ impl Broker {
             ToBroker::View(reports) => {
                 let mut churned = false;
                 for report in reports {
-                    churned |= self.learn(report);
+                    churned |= self.learn(report, now, outbox);
                 }
                 self.policy.on(&BrokerEvent::ViewUpdated);
                 self.fresh = true;
@@ -250,6 +252,7 @@ impl Broker {
             }
             ToBroker::Sent { task, arrival } => self.state.tasks.sent(task, arrival),
             ToBroker::Transferred { id } => self.transferred(id, now, outbox),
+            ToBroker::Broken { id, site } => self.broken(id, site, now, outbox),
             ToBroker::Ended(ended) => {
                 self.state.last = now.time;
                 self.note_arrival(ended.task, ended.start.is_some());
@@ -308,9 +311,9 @@ impl Broker {
     }
 
     /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
-    fn learn(&mut self, report: SiteReport) -> bool {
+    fn learn(&mut self, report: SiteReport, now: Stamp, outbox: &mut dyn Outbox) -> bool {
         let Some(&first) = self.first_pool.get(report.site.index()) else { return false };
-        let mut churned = false;
+        let (mut churned, was_open) = (false, self.state.pools[first].open);
         for (at, new) in (first..).zip(report.pools) {
             let Some(pool) = self.state.pools.get_mut(at) else { break };
             churned |= pool.report.present != new.present || pool.open != report.open;
@@ -320,6 +323,11 @@ impl Broker {
             self.state.tasks.measured(at, report.measured);
             self.settle(at);
             self.lose_misfits(at);
+        }
+        match (was_open, report.open) {
+            (true, false) => self.site_left(report.site, now, outbox),
+            (false, true) => self.site_back(report.site, now, outbox),
+            _ => {}
         }
         churned
     }
@@ -363,6 +371,7 @@ impl Moments for Broker {
         if std::mem::take(&mut self.fresh) && self.state.tasks.count_ready() + undecided > 0 {
             self.plan(now, outbox)?;
         }
+        self.begin_granted(now, outbox);
         self.send_planned(now, outbox)
     }
 

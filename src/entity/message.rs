@@ -156,6 +156,13 @@ pub enum ToBroker {
         /// The broker's number for the copy.
         id: u64,
     },
+    /// A copy of a file was broken off, because a site at one of its ends has left. From the network.
+    Broken {
+        /// The broker's number for the copy.
+        id: u64,
+        /// The site.
+        site: SiteId,
+    },
     /// A job has ended. From the dispatcher.
     Ended(EndedJob),
     /// A job returns without having ended. From the dispatcher.
@@ -231,6 +238,13 @@ pub enum ToNetwork {
         /// Who is notified of its arrival.
         reply: Address,
     },
+    /// A site has left as a whole, or is back. From the site.
+    Churn {
+        /// The site.
+        site: SiteId,
+        /// Whether it is there now.
+        open: bool,
+    },
 }
 
 /// A message to a site, which is also what a [command](crate::grid::Command) from outside carries.
@@ -297,6 +311,7 @@ letter!(Broker, ToBroker, |letter| match letter {
     | ToBroker::Ask { .. }
     | ToBroker::Sent { .. }
     | ToBroker::Transferred { .. }
+    | ToBroker::Broken { .. }
     | ToBroker::Ended(_) => Carried::new(),
 });
 letter!(Dispatcher, ToDispatcher, |letter| match letter {

@@ -165,6 +165,13 @@ pub struct SiteSummary {
     pub account: Account,
     /// Processor-seconds wasted in attempts that failed because of its machines, of jobs that were not ended by that.
     pub wasted_proc_s: f64,
+    /// The most bytes of files of workflows that it ever stored; only if there were any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stored_peak_bytes: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl BrokerFacts {
@@ -298,6 +305,7 @@ fn of_site(
         grid: of(Some(Origin::Grid)),
         account: ledger.account(),
         wasted_proc_s: lost as f64 / Usage::PROC_SECOND as f64,
+        stored_peak_bytes: 0,
     }
 }
 

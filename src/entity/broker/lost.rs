@@ -18,13 +18,7 @@ impl Broker {
                 EventCause::Refused(_) => refused.push(pool),
                 EventCause::SiteLeft => {
                     self.state.tally.landed_nowhere += 1;
-                    // The next report will say when it is back.
-                    for at in 0..self.state.pools.len() {
-                        if self.state.pools[at].facts.id.site == pool.site {
-                            self.state.pools[at].open = false;
-                            self.lose_misfits(at);
-                        }
-                    }
+                    self.site_left(pool.site, now, outbox);
                 }
                 _ => {}
             }

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use self::records::Ran;
 use super::course::{Course, bounds};
-use super::data::Data;
+use super::data::{Data, place_of};
 use super::{Broker, State, unplaced};
 use crate::broker::mapping::Dag;
 use crate::broker::{BrokerEvent, Ended, LiveWorkflow, Planned, Pool, TaskState, Tasks};
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
-    FileId, Job, JobId, Outcome, PoolId, Record, RecordSink, ResponseParts, TaskId, WorkflowBounds,
-    WorkflowId, WorkflowSpec, WorkflowSubmission,
+    FileId, Job, JobId, Outcome, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskId, TransferOutcome,
+    TransferRecord, WorkflowBounds, WorkflowFile, WorkflowSpec, WorkflowSubmission,
 };
 use crate::units::{Span, Time};
 use crate::workflow::{Costs, Workflow};
@@ -126,11 +126,22 @@ impl Workflows {
         enacted.readers[enacted.place(file)].iter().map(|at| TaskId(first + u64::from(*at))).collect()
     }
 
-    /// The workflow of a task, the name of a file of it, and the job of the task.
-    pub(super) fn named(&self, task: TaskId, file: FileId) -> Option<(WorkflowId, &str, JobId)> {
+    /// What is written of a copy of a file for a task, without its way and its times.
+    pub(super) fn transfer(&self, task: TaskId, file: FileId) -> Option<TransferRecord> {
         let (enacted, at) = self.get(task)?;
-        let job = JobId(enacted.submitted.first_job.0 + at as u64);
-        Some((enacted.submitted.number, &enacted.submitted.spec.files[enacted.place(file)].name, job))
+        let WorkflowFile { name, size } = enacted.submitted.spec.files[enacted.place(file)].clone();
+        Some(TransferRecord {
+            workflow: enacted.submitted.number,
+            file: name,
+            bytes: size,
+            from: SiteId::GRID,
+            to: SiteId::GRID,
+            job: JobId(enacted.submitted.first_job.0 + at as u64),
+            asked: Time::ZERO,
+            began: None,
+            end: Time::ZERO,
+            outcome: TransferOutcome::Unfinished,
+        })
     }
 
     /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
@@ -177,10 +188,10 @@ impl Enacted {
 
     /// Notes that a task has ended: what nobody needs any more goes. What a task should have written and has not will not be.
     fn release(&self, at: usize, completed: bool, data: &mut Data) {
-        self.inputs(at).for_each(|file| _ = data.replicas.used(file));
+        self.inputs(at).for_each(|file| data.used(file, None));
         if !completed {
             let results = self.outputs(at).filter(|file| self.readers[self.place(*file)].is_empty());
-            results.for_each(|file| _ = data.replicas.used(file));
+            results.for_each(|file| data.used(file, None));
         }
     }
 }
@@ -206,6 +217,7 @@ impl Broker {
             })
         };
         let workflow = checked(&submitted.spec)?;
+        self.check_sizes(&submitted)?;
         let jobs: Vec<Box<Job>> = submitted.jobs(None).map(Box::new).collect();
         // What it needs at least is said of its tasks, not of the groups that they are in.
         let (secs, bounds) = match &submitted.groups {
@@ -225,7 +237,7 @@ impl Broker {
             };
             self.state.data.replicas.add(FileId(number), file.size, users);
             if file.producer.is_none() {
-                self.state.data.replicas.arrived(FileId(number), self.spec.workflow.files);
+                self.state.data.made(FileId(number), self.spec.workflow.files, &self.network);
             }
         }
         let mut entries = Vec::new();
@@ -250,6 +262,24 @@ impl Broker {
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
         entries.into_iter().for_each(|job| self.ready(job, None, None, now, outbox));
         Ok(())
+    }
+
+    /// Refuses a workflow with a file that does not fit into the storage of each site.
+    fn check_sizes(&self, submitted: &WorkflowSubmission) -> Result<(), EntityError> {
+        let capacity = |pool: &Pool| self.network.storage(place_of(pool.facts.id.site) as usize).capacity;
+        let limited = self.state.pools.iter().filter_map(|pool| Some((capacity(pool)?, &pool.facts.site)));
+        let Some((capacity, site)) = limited.min() else { return Ok(()) };
+        let WorkflowSubmission { number, spec, .. } = submitted;
+        match spec.files.iter().find(|file| file.size > capacity) {
+            None => Ok(()),
+            Some(WorkflowFile { name, size }) => Err(EntityError::BadWorkflow {
+                number: *number,
+                name: spec.name.clone(),
+                problem: format!(
+                    "file `{name}` of {size} does not fit into the storage of site `{site}`, which has a capacity of {capacity}"
+                ),
+            }),
+        }
     }
 
     /// Lets a task wait to be assigned, now that all that it waits for has completed: it is submitted as a job of the grid. If it is planned,

@@ -1,6 +1,6 @@
 //! How workflows are enacted.
 
-use crate::model::TransferMode;
+use crate::model::{LostData, TransferMode};
 use crate::scenario::kind::key::keys;
 
 keys! {
@@ -11,5 +11,8 @@ keys! {
         transfer: TransferMode = TransferMode::Eager;
         /// Where files lie that no task writes, and to which the files go that no task reads: `"portal"`, or the name of a site.
         files: String = "portal".to_owned();
+        /// What is done about a file that cannot be had, because the site that has it has left: who needs it waits until that site is back (`"wait"`), or it is copied from
+        /// another place that has it, if there is one (`"copy"`).
+        lost: LostData = LostData::Copy;
     }
 }

@@ -5,7 +5,7 @@ use toml::Value;
 
 use super::{Kind, title};
 use crate::formats::swf::Clean;
-use crate::model::{FailureAction, InstantOrder, Payer, Replan, Sharing, TransferMode};
+use crate::model::{FailureAction, InstantOrder, LostData, Payer, Replan, Sharing, TransferMode};
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::names::near;
 use crate::scenario::tree::{self, Node};
@@ -148,6 +148,7 @@ words! {
     FailureAction { "requeue" => Self::Requeue, "resubmit" was "give-back" => Self::Resubmit, "wait" => Self::Wait, "fail" => Self::Fail }
     InstantOrder { "instant" => Self::Instant, "event" => Self::Event }
     Payer { "user" => Self::User, "site" => Self::Site }
+    LostData { "wait" => Self::Wait, "copy" => Self::Copy }
     TransferMode { "eager" => Self::Eager, "lazy" => Self::Lazy }
     Sharing { "shared" => Self::Shared, "unshared" => Self::Unshared }
     Replan { "never" => Self::Never, "on-churn" => Self::OnChurn, "every-report" was "every-picture" => Self::EveryReport }

@@ -19,7 +19,7 @@ impl Checker<'_> {
     pub(super) fn enactment(&mut self, keys: &WorkflowKeys, sites: &[SiteSpec]) -> WorkflowSettings {
         let path = Path::default().key("workflow").key("files");
         let files = self.place(&path, &keys.files, sites).unwrap_or(0);
-        WorkflowSettings { transfer: keys.transfer, files: files as u32 }
+        WorkflowSettings { transfer: keys.transfer, files: files as u32, lost: keys.lost }
     }
 
     /// Workflows that the portal submits.
