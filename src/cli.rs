@@ -111,7 +111,7 @@ pub fn main_with(policies: Policies) -> ExitCode {
         Command::Explain(args) => explain::run(&args, &policies),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
-        Command::Report(args) => report::run(&args),
+        Command::Report(args) => report::run(&args, &policies),
         Command::Policies(args) => policies::run(&args, &policies),
         Command::Sites(args) => sites::run(&args, &policies),
         Command::Check(args) => check::run(&args, &policies),

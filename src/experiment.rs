@@ -37,8 +37,8 @@ pub use checkpoint::{Anew, Control};
 pub use commands::Commands;
 pub use error::{RunError, RunErrorKind};
 pub use explain::{
-    AssignedTo, At, AtState, Attempt, ComparedPool, ExplainOptions, Explained, ExplainedJob, Stretch,
-    WaitPlace, explain,
+    AssignedTo, At, AtState, Attempt, ComparedPool, ExplainOptions, Explained, ExplainedJob, ExplainedTask,
+    Stretch, WaitPlace, WaitedFor, explain, job_of_task,
 };
 pub use fork::{Branch, Difference, ForkOptions, Futures, fork};
 pub use progress::{Notice, Progress, RunsDone};
@@ -50,5 +50,5 @@ pub use snapshots::{
     PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, describe_snapshot, describe_store, prune,
 };
 pub use validate::{GridFrom, validate};
-pub use workflows::{OpenedWorkflows, is_workflow, open_workflows};
+pub use workflows::{OpenedWorkflows, is_workflow, open_workflows, submitted_workflows};
 pub use workload::Opened;

@@ -5,12 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::workload::{Logs, Opened, file_name, open_file};
-use super::{Progress, RunError};
+use super::{Progress, RunError, rerun};
 use crate::formats::{is_wfformat, read_workflows};
+use crate::grid::Policies;
+use crate::model::{Submission, WorkflowId, WorkflowSubmission};
+use crate::output::RunFolder;
 use crate::scenario::{PlannedWorkload, WorkflowOrigin, WorkflowPlan, Workload};
 use crate::units::Time;
 use crate::workflow::shapes::ShapeSpec;
 use crate::workflow::{Workflow, WorkflowSource};
+use crate::workload::{Merged, Source};
 
 /// The workflows of a file, or of a generator.
 #[derive(Debug)]
@@ -53,6 +57,34 @@ pub fn open_workflows(path: &Path, seed: u64) -> Result<OpenedWorkflows, RunErro
     let read = read_workflows(&name, Box::new(file))
         .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
     Ok(OpenedWorkflows { name, workflows: read.workflows, notes: read.notes })
+}
+
+/// The workflows that the run of a folder submitted, read once more, in the order of their numbers; none if it had none.
+///
+/// # Errors
+/// `RunErrorKind::Request` if the folder does not contain its scenario, or the workloads cannot be read once more.
+pub fn submitted_workflows(
+    folder: &RunFolder,
+    policies: &Policies,
+) -> Result<Vec<WorkflowSubmission>, RunError> {
+    if folder.workflows()?.is_none() {
+        return Ok(Vec::new());
+    }
+    let run = rerun(folder, policies)?;
+    let resolved = &run.scenario().resolved;
+    let progress = Progress::default();
+    let open = |planned: &PlannedWorkload| Ok(planned.open(&progress, None)?.take_source());
+    let sources = resolved.portal.iter().map(open).collect::<Result<Vec<_>, RunError>>()?;
+    let mut source = Merged::new(sources);
+    let mut found = Vec::new();
+    while let Some(submission) = source.next_submission().map_err(RunError::from_reading)? {
+        if let Submission::Workflow(mut workflow) = submission {
+            workflow.number = WorkflowId(found.len() as u32);
+            found.push(workflow);
+        }
+    }
+    found.retain(|workflow| resolved.until.is_none_or(|until| workflow.submit < until));
+    Ok(found)
 }
 
 impl PlannedWorkload {

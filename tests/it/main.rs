@@ -23,6 +23,7 @@ mod driver;
 mod elastic;
 mod enactment;
 mod explaining;
+mod explaining_tasks;
 mod forks;
 mod golden;
 mod grid;

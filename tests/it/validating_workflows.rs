@@ -8,9 +8,9 @@ use gridemu::verify::Rule;
 use crate::cli::gridemu;
 use crate::validating::{judged, legal};
 
-/// A fork-join of one, three and one tasks through a grid of two sites 1 s away: task00000 is job 1, and so on. Then one of which the second
+/// A fork-join of one, three and one tasks through a grid of two sites 1 s away: they are jobs 1 to 5. Then one of which the second
 /// task fits no site, so that what waits for it is cancelled.
-fn ran() -> tempfile::TempDir {
+pub(crate) fn ran() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let broken = r#"{"name": "broken", "schemaVersion": "1.5", "workflow": {
         "specification": {"tasks": [
@@ -41,12 +41,22 @@ workflow = "broken.json"
     folder
 }
 
+/// The cells of a line, those in quotes as they are written.
+fn cells(line: &str) -> Vec<&str> {
+    let mut quoted = false;
+    let cells = line.split(|sign: char| {
+        quoted ^= sign == '"';
+        sign == ',' && !quoted
+    });
+    cells.collect()
+}
+
 /// The cell of the row whose first columns begin with `row`.
 fn cell(text: &str, row: &str, column: &str) -> String {
     let mut lines = text.lines();
     let at = lines.next().unwrap().split(',').position(|name| name == column).expect("a column");
     let line = lines.find(|line| line.starts_with(row)).expect("a row");
-    line.split(',').nth(at).unwrap().to_owned()
+    cells(line)[at].to_owned()
 }
 
 /// Replaces a cell.
@@ -55,7 +65,7 @@ fn damage(out: &Path, file: &str, row: &str, column: &str, value: &str) {
     let text = fs::read_to_string(&path).unwrap();
     let at = text.lines().next().unwrap().split(',').position(|name| name == column).expect("a column");
     let damaged = text.lines().map(|line| {
-        let mut cells: Vec<&str> = line.split(',').collect();
+        let mut cells = cells(line);
         if line.starts_with(row) {
             assert_ne!(cells[at], value);
             cells[at] = value;
@@ -75,21 +85,21 @@ fn a_run_with_workflows_is_valid_and_damaged_rows_are_found() {
     let jobs = fs::read_to_string(out.join("jobs.csv")).unwrap();
     // The first task runs from 1 s to 101 s, which the broker knows at 102 s; the three after it from 103 s.
     assert_eq!(
-        ["started", "ended", "known"].map(|column| cell(&tasks, "0,task00000,", column)),
+        ["started", "ended", "known"].map(|column| cell(&tasks, "0,fork_00000001,", column)),
         ["1", "101", "102"]
     );
     let cases = [
         (
             "tasks.csv",
-            "0,task00001,",
+            "0,work_00000002,",
             "started",
             "50",
             Rule::Precedence,
-            "`task00001` of workflow 0 starts at 50 s, and `task00000`, which it waits for, ends at 101 s",
+            "`work_00000002` of workflow 0 starts at 50 s, and `fork_00000001`, which it waits for, ends at 101 s",
         ),
         (
             "tasks.csv",
-            "0,task00001,",
+            "0,work_00000002,",
             "ready",
             "60",
             Rule::Precedence,
@@ -97,42 +107,56 @@ fn a_run_with_workflows_is_valid_and_damaged_rows_are_found() {
         ),
         (
             "tasks.csv",
-            "0,task00001,",
+            "0,work_00000002,",
             "started",
             "110",
             Rule::Rows,
-            "`started` of task `task00001` of workflow 0 is not that of job 2",
+            "`started` of task `work_00000002` of workflow 0 is not that of job 2",
         ),
         (
             "tasks.csv",
-            "0,task00001,",
+            "0,work_00000002,",
             "ended",
             "150",
             Rule::Rows,
-            "`ended` of task `task00001` of workflow 0 is not that of job 2",
+            "`ended` of task `work_00000002` of workflow 0 is not that of job 2",
         ),
-        ("tasks.csv", "0,task00001,", "task", "other", Rule::Rows, "its row says otherwise"),
-        ("tasks.csv", "0,task00001,", "workflow", "7", Rule::Rows, "have no workflow 7"),
-        ("tasks.csv", "0,task00001,", "job", "77", Rule::Rows, "workflow 0 has no task with job 77"),
-        ("tasks.csv", "0,task00001,", "job", "1", Rule::Once, "`task00000` of workflow 0 has a second row"),
+        ("tasks.csv", "0,work_00000002,", "task", "other", Rule::Rows, "its row says otherwise"),
+        ("tasks.csv", "0,work_00000002,", "workflow", "7", Rule::Rows, "have no workflow 7"),
+        ("tasks.csv", "0,work_00000002,", "job", "77", Rule::Rows, "workflow 0 has no task with job 77"),
         (
             "tasks.csv",
-            "0,task00001,",
+            "0,work_00000002,",
+            "job",
+            "1",
+            Rule::Once,
+            "`fork_00000001` of workflow 0 has a second row",
+        ),
+        (
+            "tasks.csv",
+            "0,work_00000002,",
             "after",
             "3",
             Rule::Rows,
             "did not wait last for the task in its column `after`",
         ),
-        ("tasks.csv", "0,task00001,", "queue", "4", Rule::Columns, "the parts of the time"),
-        ("tasks.csv", "0,task00001,", "last_start", "120", Rule::Columns, "its last start is not its first"),
-        ("tasks.csv", "0,task00001,", "sent", "99", Rule::Columns, "not in the order of their columns"),
+        ("tasks.csv", "0,work_00000002,", "queue", "4", Rule::Columns, "the parts of the time"),
         (
             "tasks.csv",
-            "0,task00000,",
+            "0,work_00000002,",
+            "last_start",
+            "120",
+            Rule::Columns,
+            "its last start is not its first",
+        ),
+        ("tasks.csv", "0,work_00000002,", "sent", "99", Rule::Columns, "not in the order of their columns"),
+        (
+            "tasks.csv",
+            "0,fork_00000001,",
             "outcome",
             "failed",
             Rule::Precedence,
-            "is ready, and `task00000`, which it waits for, is failed",
+            "is ready, and `fork_00000001`, which it waits for, is failed",
         ),
         ("tasks.csv", "1,a,", "outcome", "failed", Rule::Precedence, "`b` of workflow 1 is ready"),
         (
@@ -183,7 +207,7 @@ fn a_run_with_workflows_is_valid_and_damaged_rows_are_found() {
     let cut = |text: &str, row: &str| -> String {
         text.lines().filter(|line| !line.starts_with(row)).map(|line| line.to_owned() + "\n").collect()
     };
-    fs::write(out.join("tasks.csv"), cut(&tasks, "0,task00001,")).unwrap();
+    fs::write(out.join("tasks.csv"), cut(&tasks, "0,work_00000002,")).unwrap();
     let told = |rule| judged(&out).pop().unwrap().verdict.broken[&rule].first.message.clone();
     assert_eq!(told(Rule::Rows), "1 tasks of workflow 0 have no row");
     fs::write(out.join("tasks.csv"), &tasks).unwrap();
@@ -191,7 +215,7 @@ fn a_run_with_workflows_is_valid_and_damaged_rows_are_found() {
     assert_eq!(told(Rule::Rows), "workflow 1 has no row");
     fs::write(out.join("workflows.csv"), &workflows).unwrap();
     damage(&out, "jobs.csv", "2,", "submit", "101");
-    assert!(told(Rule::Rows).contains("`ready` of task `task00001`"), "{}", told(Rule::Rows));
+    assert!(told(Rule::Rows).contains("`ready` of task `work_00000002`"), "{}", told(Rule::Rows));
     fs::write(out.join("jobs.csv"), &jobs).unwrap();
     legal(&out);
 }

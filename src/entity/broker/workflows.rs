@@ -203,6 +203,19 @@ impl Broker {
         task.and_then(|task| self.state.tasks.state(task)) == Some(TaskState::Blocked)
     }
 
+    /// The jobs of the tasks that have not ended, of those that the task of this job waits for.
+    pub fn blockers(&self, id: JobId) -> Vec<JobId> {
+        let Some(TaskId(task)) = self.state.workflows.task_of(id) else { return Vec::new() };
+        let Some((first, enacted)) = self.state.workflows.0.range(..=TaskId(task)).next_back() else {
+            return Vec::new();
+        };
+        let at = u32::try_from(task - first.0).unwrap_or(u32::MAX);
+        let before = enacted.successors.iter().enumerate().filter(|(_, next)| next.contains(&at));
+        let left =
+            before.filter(|(before, _)| self.state.tasks.state(TaskId(first.0 + *before as u64)).is_some());
+        left.map(|(before, _)| enacted.job(before)).collect()
+    }
+
     /// Begins a workflow: its tasks enter the table, those that wait for none as ready.
     pub(super) fn begin(
         &mut self,

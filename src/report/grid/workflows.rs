@@ -22,10 +22,12 @@ fn whole(of: &WorkflowSummary) -> String {
     out += &format!("; {} tasks in {} attempts", count(of.tasks), count(of.attempts));
     let (Some(mean), Some(max)) = (of.mean_makespan, of.max_makespan) else { return out };
     let ratio = |value: Option<f64>| number(value, 2);
+    let makespan = match of.completed {
+        1 => duration(mean),
+        _ => format!("{} on average, {} at most", duration(mean), duration(max)),
+    };
     out + &format!(
-        "; makespan {} on average, {} at most; slowdown {}, schedule length ratio {}, speedup {}",
-        duration(mean),
-        duration(max),
+        "; makespan {makespan}; slowdown {}, schedule length ratio {}, speedup {}",
         ratio(of.mean_slowdown),
         ratio(of.mean_slr),
         ratio(of.mean_speedup),
@@ -34,6 +36,7 @@ fn whole(of: &WorkflowSummary) -> String {
 
 fn parts(of: &WorkflowSummary) -> String {
     let parts = ResponseParts::NAMES.iter().zip(of.share.each());
+    let parts = parts.filter(|(_, share)| share.is_some_and(|share| share > 0.0));
     let parts: Vec<String> = parts.map(|(name, share)| format!("{} % {name}", percent(share))).collect();
     parts.join(", ") + " (along the path to the task that ended last)"
 }
