@@ -18,6 +18,7 @@ mod clock;
 mod commands;
 mod error;
 mod explain;
+mod export;
 mod fork;
 mod notes;
 mod progress;
@@ -40,6 +41,7 @@ pub use explain::{
     AssignedTo, At, AtState, Attempt, ComparedPool, ExplainOptions, Explained, ExplainedJob, ExplainedTask,
     Stretch, WaitPlace, WaitedFor, explain, job_of_task,
 };
+pub use export::export_workflow;
 pub use fork::{Branch, Difference, ForkOptions, Futures, fork};
 pub use progress::{Notice, Progress, RunsDone};
 pub use replay::ReplayScenario;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{progress, runs_in, say, say_json};
+use super::{only_run, progress, say, say_json};
 use crate::experiment::{ExplainOptions, Progress, RunError, explain, job_of_task};
 use crate::grid::Policies;
 use crate::model::Origin;
@@ -66,13 +66,7 @@ enum OriginArg {
 }
 
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
-    let mut folders = runs_in(&args.dir)?;
-    if let [one, other, ..] = &folders[..] {
-        let (one, other) = (one.dir().display(), other.dir().display());
-        return Err(RunError::request(format!("`{}` holds several runs", args.dir.display()))
-            .with_hint(format!("give one: `{one}`, `{other}`, ...")));
-    }
-    let Some(folder) = folders.pop() else { return Err(RunError::request("there is no run")) };
+    let folder = only_run(&args.dir)?;
     let origin = args.origin.map(|origin| match origin {
         OriginArg::Local => Origin::Local,
         OriginArg::Grid => Origin::Grid,

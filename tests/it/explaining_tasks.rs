@@ -30,7 +30,7 @@ fn a_task_is_told_with_those_that_it_waited_for() {
         &["--task", "join_00000005", "--at", "150"],
         &[
             "at 150 s it waits for 3 tasks: - `work_00000002` (job 2), completed at ada at 203 s",
-            "with the broker",
+            "at 150 s, at the broker",
         ],
     );
     told(

@@ -24,6 +24,7 @@ mod elastic;
 mod enactment;
 mod explaining;
 mod explaining_tasks;
+mod exporting;
 mod forks;
 mod golden;
 mod grid;

@@ -31,8 +31,8 @@ pub(super) fn section(workflows: Workflows) -> Section {
             let tasks: u64 = dag.nodes.iter().map(|node| node.tasks).sum();
             let what = if dag.nodes.len() as u64 == tasks { "tasks" } else { "types of task" };
             let caption = format!(
-                "The {what} of workflow {number}, {}. Below one another: what waits for what. The critical path is the longest way at reference \
-                 speed.",
+                "The {what} of workflow {number}, {}. Below one another: what waits for what. The critical path is the longest way by run times \
+                 alone.",
                 drawn.name
             );
             section.figures.push(Figure::new(format!("dag-{number}"), caption, dag, 1));

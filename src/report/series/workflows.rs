@@ -99,7 +99,7 @@ fn end_path(row: &WorkflowRow, tasks: &[TaskRow], first: u64) -> EndPath {
         next = task.after;
     }
     path.reverse();
-    EndPath { tasks: path, makespan: row.makespan }
+    EndPath { tasks: path, makespan: row.makespan, fastest_path: row.fastest_path }
 }
 
 impl Part {
