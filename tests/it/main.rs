@@ -58,3 +58,4 @@ mod validating;
 mod validating_workflows;
 mod workflow_data;
 mod workflow_measures;
+mod workflows_shown;
