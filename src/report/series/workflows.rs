@@ -133,7 +133,7 @@ impl Part {
         for (at, (_, ink)) in chart.groups.iter_mut().enumerate().skip(usize::from(Ink::SERIES)) {
             *ink = if at < others { Ink::Muted } else { *ink };
         }
-        chart.groups[others].1 = Ink::Mesh;
+        chart.groups[others].1 = Ink::Axis;
         for bar in &mut chart.bars {
             let job = bar.label.parse().ok().filter(|_| bar.group != others);
             match job.and_then(|job: u64| self.tasks.get(&job)) {
