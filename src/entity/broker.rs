@@ -5,6 +5,7 @@ mod course;
 mod data;
 mod lost;
 mod planning;
+mod records;
 mod staging;
 mod tally;
 mod unplaced;

@@ -1,14 +1,12 @@
 //! Workflows at the broker: which tasks wait for which, and what follows from the end of one.
 
-mod records;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use self::records::Ran;
 use super::course::{Course, bounds};
 use super::data::{Data, place_of};
+use super::records::Ran;
 use super::{Broker, State, unplaced};
 use crate::broker::mapping::Dag;
 use crate::broker::{BrokerEvent, Ended, LiveWorkflow, Planned, Pool, TaskState, Tasks};
@@ -26,16 +24,16 @@ pub(super) struct Workflows(BTreeMap<TaskId, Enacted>);
 
 /// A workflow that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Enacted {
-    submitted: WorkflowSubmission,
-    critical_path: Span,
-    bounds: WorkflowBounds,
+pub(super) struct Enacted {
+    pub(super) submitted: WorkflowSubmission,
+    pub(super) critical_path: Span,
+    pub(super) bounds: WorkflowBounds,
     /// How each task comes on.
-    tasks: Vec<Course>,
+    pub(super) tasks: Vec<Course>,
     /// Tasks that have not ended.
     left: u32,
-    completed: u32,
-    attempts: u64,
+    pub(super) completed: u32,
+    pub(super) attempts: u64,
     /// What policies see of it.
     live: LiveWorkflow,
     /// The number of its first file; those of the others follow.
@@ -205,15 +203,13 @@ impl Broker {
 
     /// The jobs of the tasks that have not ended, of those that the task of this job waits for.
     pub fn blockers(&self, id: JobId) -> Vec<JobId> {
-        let Some(TaskId(task)) = self.state.workflows.task_of(id) else { return Vec::new() };
-        let Some((first, enacted)) = self.state.workflows.0.range(..=TaskId(task)).next_back() else {
+        let task = self.state.workflows.task_of(id);
+        let Some((enacted, at)) = task.and_then(|task| self.state.workflows.get(task)) else {
             return Vec::new();
         };
-        let at = u32::try_from(task - first.0).unwrap_or(u32::MAX);
-        let before = enacted.successors.iter().enumerate().filter(|(_, next)| next.contains(&at));
-        let left =
-            before.filter(|(before, _)| self.state.tasks.state(TaskId(first.0 + *before as u64)).is_some());
-        left.map(|(before, _)| enacted.job(before)).collect()
+        let before = enacted.live.dag().predecessors(at).map(|(before, _)| before);
+        let left = before.filter(|before| self.state.tasks.state(enacted.live.id(*before)).is_some());
+        left.map(|before| enacted.job(before)).collect()
     }
 
     /// Begins a workflow: its tasks enter the table, those that wait for none as ready.

@@ -1,7 +1,7 @@
 //! The records of workflows and their tasks.
 
-use super::super::course::peak;
-use super::Enacted;
+use super::course::peak;
+use super::workflows::Enacted;
 use crate::model::{
     JobId, Outcome, PartitionId, Passed, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskRecord,
     WorkflowRecord,
