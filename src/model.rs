@@ -29,7 +29,9 @@ pub use churn::{
 };
 pub use class::{ClassError, JobClass, JobClasses, SizeBound};
 pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
-pub use enactment::{TransferMode, TransferOutcome, TransferRecord, WorkflowSettings};
+pub use enactment::{
+    EstimateBase, PlanRepair, TaskOrder, TransferMode, TransferOutcome, TransferRecord, WorkflowSettings,
+};
 pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan, Sharing};
 pub use ids::{
     FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkflowId, WorkloadId,

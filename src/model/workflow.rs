@@ -76,12 +76,14 @@ pub struct WorkflowSubmission {
     pub first_task: TaskId,
     /// The workflow.
     pub spec: WorkflowSpec,
+    /// The seed of what is drawn for it, such as errors of estimates.
+    pub seed: u64,
 }
 
 impl WorkflowSubmission {
     /// The submission of a workflow that the portal has not seen yet.
-    pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec) -> Self {
-        Self { submit, first_job, number: WorkflowId(0), first_task: TaskId(0), spec }
+    pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec, seed: u64) -> Self {
+        Self { submit, first_job, number: WorkflowId(0), first_task: TaskId(0), spec, seed }
     }
 
     /// The jobs of its tasks, in order. Their estimates are exact, or the run times of the same workflow as it is `believed` to be, beyond

@@ -60,6 +60,8 @@ pub struct WorkflowSource {
     count: u64,
     every: Option<Lengths>,
     notes: Vec<String>,
+    /// Of all streams, with the entity that names them.
+    seed: (u64, String),
     state: State,
 }
 
@@ -89,7 +91,8 @@ impl WorkflowSource {
         let stream = |purpose| Stream::new(seed, entity, purpose);
         let (gaps, seeds) = (stream("workflow gaps"), stream("workflow seeds"));
         let state = State { made: 0, base: Time::ZERO, next_job: 1, gaps, seeds };
-        Self { supply, count: 1, every: None, notes: Vec::new(), state }
+        let seed = (seed, entity.to_owned());
+        Self { supply, count: 1, every: None, notes: Vec::new(), seed, state }
     }
 
     /// Submits them so many times, with these gaps; without gaps all at once.
@@ -179,7 +182,9 @@ impl Source for WorkflowSource {
         if let Some(every) = self.every.filter(|_| self.place() == 0) {
             self.state.base += every.draw(&mut self.state.gaps);
         }
-        Ok(Some(Submission::Workflow(WorkflowSubmission::new(submit, first, spec))))
+        let purpose = format!("estimates of workflow {}", self.state.made);
+        let seed = Stream::new(self.seed.0, &self.seed.1, &purpose).below(u64::MAX);
+        Ok(Some(Submission::Workflow(WorkflowSubmission::new(submit, first, spec, seed))))
     }
 
     fn notes(&self) -> Vec<String> {

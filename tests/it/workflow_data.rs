@@ -111,7 +111,7 @@ impl Case {
         }
         let broker = BrokerSpec::new("pinned".parse().expect("a broker policy"));
         let transfer = if self.eager { TransferMode::Eager } else { TransferMode::Lazy };
-        let workflow = WorkflowSettings { transfer, files: self.files };
+        let workflow = WorkflowSettings { transfer, files: self.files, ..WorkflowSettings::default() };
         GridSpec {
             seed: 1,
             sites: (0..self.sites).map(site).collect(),

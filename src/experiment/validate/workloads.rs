@@ -9,6 +9,7 @@ use crate::model::{JobId, JobRef, SiteId, Submission, WorkloadId};
 use crate::scenario::PlannedWorkload;
 use crate::units::Time;
 use crate::verify::JobRequest;
+use crate::workflow::{Estimates, Workflow};
 use crate::workload::{Merged, Source};
 
 /// The jobs that a run's workloads submit, read as far as the tables have been read.
@@ -28,6 +29,8 @@ struct Stream {
     read: FxHashMap<u64, JobRequest>,
     /// Numbers that have been read, under feedback.
     numbers: FxHashSet<u64>,
+    /// How run times of tasks are estimated, unless exactly.
+    estimates: Option<Estimates>,
 }
 
 impl Workloads {
@@ -38,14 +41,16 @@ impl Workloads {
     pub(super) fn open(run: &Run) -> Result<Self, String> {
         let progress = Progress::default();
         let failed = |error: RunError| format!("the workload cannot be read once more: {error}");
+        let resolved = &run.scenario().resolved;
+        let estimates = resolved.grid.broker.as_ref().and_then(|broker| Estimates::wanted(&broker.workflow));
         let stream = |source: Box<dyn Source>, feedback: bool| Stream {
             source,
             feedback,
             read: FxHashMap::default(),
             numbers: FxHashSet::default(),
+            estimates,
         };
         let mut streams = BTreeMap::new();
-        let resolved = &run.scenario().resolved;
         let planned = || resolved.site_workloads.iter().flatten().chain(&resolved.portal);
         if planned().any(|planned| planned.workload.is_once()) {
             return Err("the workload came from standard input or a pipe and cannot be read again".to_owned());
@@ -123,7 +128,16 @@ impl Stream {
             None => return Ok(false),
             Some(Submission::Job(job)) => job,
             Some(Submission::Workflow(workflow)) => {
-                self.read.extend(workflow.jobs(None).map(|job| (job.id.0, JobRequest::of(&job, false))));
+                let believed = match self.estimates {
+                    Some(wanted) => {
+                        let graph =
+                            Workflow::from_spec(workflow.spec.clone()).map_err(|error| error.problem)?;
+                        Some(wanted.of(&graph, 0, workflow.seed).spec())
+                    }
+                    None => None,
+                };
+                let jobs = workflow.jobs(believed.as_ref());
+                self.read.extend(jobs.map(|job| (job.id.0, JobRequest::of(&job, false))));
                 return Ok(true);
             }
         };

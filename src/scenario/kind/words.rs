@@ -5,7 +5,9 @@ use toml::Value;
 
 use super::{Kind, title};
 use crate::formats::swf::Clean;
-use crate::model::{FailureAction, InstantOrder, Payer, Replan, Sharing, TransferMode};
+use crate::model::{
+    EstimateBase, FailureAction, InstantOrder, Payer, PlanRepair, Replan, Sharing, TaskOrder, TransferMode,
+};
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::names::near;
 use crate::scenario::tree::{self, Node};
@@ -149,6 +151,9 @@ words! {
     InstantOrder { "instant" => Self::Instant, "event" => Self::Event }
     Payer { "user" => Self::User, "site" => Self::Site }
     TransferMode { "eager" => Self::Eager, "lazy" => Self::Lazy }
+    PlanRepair { "lost" => Self::Lost, "rest" => Self::Rest }
+    TaskOrder { "policy" => Self::Policy, "critical-path" => Self::CriticalPath }
+    EstimateBase { "exact" => Self::Exact, "type-mean" => Self::TypeMean }
     Sharing { "shared" => Self::Shared, "unshared" => Self::Unshared }
     Replan { "never" => Self::Never, "on-churn" => Self::OnChurn, "every-report" was "every-picture" => Self::EveryReport }
 }
