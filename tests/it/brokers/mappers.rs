@@ -157,7 +157,12 @@ pub(super) fn slow_map(named: &Named, scene: &Scene) -> Option<Vec<Planned>> {
             let mut holes = Holes { scene, taken: vec![Taken::new(); scene.pools.len()] };
             let mut plan = Vec::new();
             for job in 0..scene.jobs.len() {
-                if let Some(first) = holes.places(job).first() {
+                let mut places = holes.places(job);
+                if named.name == "cpop" {
+                    // It is its own critical path.
+                    places.sort_by_key(|place| (place.end.micros() - place.start.micros(), place.pool));
+                }
+                if let Some(first) = places.first() {
                     holes.take(*first);
                     plan.push(*first);
                 }
