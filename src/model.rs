@@ -29,7 +29,10 @@ pub use churn::{
 };
 pub use class::{ClassError, JobClass, JobClasses, SizeBound};
 pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
-pub use enactment::{LostData, TransferMode, TransferOutcome, TransferRecord, WorkflowSettings};
+pub use enactment::{
+    EstimateBase, LostData, PlanRepair, TaskOrder, TransferMode, TransferOutcome, TransferRecord,
+    WorkflowSettings,
+};
 pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan, Sharing, StorageSpec};
 pub use ids::{
     FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkflowId, WorkloadId,

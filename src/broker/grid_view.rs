@@ -7,13 +7,14 @@ use std::ops::ControlFlow;
 use super::Task;
 use super::choose::{Choose, Pick};
 use super::decision::{Candidate, Choice, PlanTrace};
+use super::mapping::Links;
 use super::plan::{Act, Answer, Decision, Plan, Planned, Reason};
 use super::pool::{Pool, spread};
 use super::ready::Rank;
 use super::tasks::{Asked, Tasks};
 use super::{LiveWorkflow, TaskProgress};
 use crate::model::{JobId, SiteId, TaskId};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// The view from which a broker policy plans, and into which it writes its plan.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub struct GridView<'a> {
     trace: Option<PlanTrace>,
     workflows: Vec<&'a LiveWorkflow>,
     data: Option<&'a dyn DataTimes>,
+    links: Option<Links>,
+    together: bool,
 }
 
 /// Knows when the files of tasks can be at sites.
@@ -47,15 +50,28 @@ impl<'a> GridView<'a> {
         asked: Asked,
         count_in_flight: bool,
     ) -> Self {
-        let (plan, taken) = (Plan::new(), BTreeSet::new());
-        let (highest, trace, workflows, data) = (None, None, Vec::new(), None);
-        Self { now, pools, tasks, asked, count_in_flight, plan, highest, taken, trace, workflows, data }
+        Self {
+            now,
+            pools,
+            tasks,
+            asked,
+            count_in_flight,
+            plan: Plan::new(),
+            highest: None,
+            taken: BTreeSet::new(),
+            trace: None,
+            workflows: Vec::new(),
+            data: None,
+            links: None,
+            together: false,
+        }
     }
 
-    /// The same view, in which these workflows are seen.
+    /// The same view, in which these workflows are seen. Data takes these links between pools; all that is undecided is planned `together`, or
+    /// each workflow by itself.
     #[must_use]
-    pub fn showing(self, workflows: Vec<&'a LiveWorkflow>) -> Self {
-        Self { workflows, ..self }
+    pub fn showing(self, workflows: Vec<&'a LiveWorkflow>, links: Links, together: bool) -> Self {
+        Self { workflows, links: Some(links), together, ..self }
     }
 
     /// The same view, in which tasks have files.
@@ -106,6 +122,16 @@ impl<'a> GridView<'a> {
     /// The workflows that have not ended, in the order in which they arrived, if the policy [wants them](super::BrokerAbilities::workflows).
     pub fn workflows(&self) -> &[&'a LiveWorkflow] {
         &self.workflows
+    }
+
+    /// What data takes between pools; nothing if that is not known.
+    pub fn links(&self) -> Links {
+        self.links.clone().unwrap_or_else(|| Links::uniform(self.pools.len(), Span::ZERO, None))
+    }
+
+    /// Whether all that is undecided shall be planned together, and not each workflow by itself.
+    pub fn together(&self) -> bool {
+        self.together
     }
 
     /// What has become of the task at a place of a workflow.
@@ -164,16 +190,26 @@ impl<'a> GridView<'a> {
         pool.reported_start(procs).is_some_and(|start| pool.has_room(procs, start))
     }
 
+    /// Whether assignments that a report does not show yet count.
+    pub(super) fn counts_in_flight(&self) -> bool {
+        self.count_in_flight
+    }
+
+    /// When the task and its files can be in the pool.
+    pub(super) fn there(&self, task: Task<'_>, pool: usize) -> Time {
+        let pool = &self.pools[pool];
+        let ready = pool.ready(&task, self.now);
+        self.data
+            .map_or(ready, |data| ready.max(data.there(task.id(), pool.facts.id.site) + pool.facts.latency))
+    }
+
     /// When the task could start in the pool: the start that the pool has estimated, plus the jobs on their way there, and not
     /// before the job and its input can be there. `None` if the processors are not present.
-    pub fn start(&self, task: Task<'_>, pool: usize) -> Option<Time> {
-        let pool = &self.pools[pool];
+    pub fn start(&self, task: Task<'_>, at: usize) -> Option<Time> {
+        let pool = &self.pools[at];
         let procs = pool.procs_for(&task);
         let start = pool.reported_start(procs)?;
-        let mut ready = pool.ready(&task, self.now);
-        if let Some(data) = self.data {
-            ready = ready.max(data.there(task.id(), pool.facts.id.site) + pool.facts.latency);
-        }
+        let ready = self.there(task, at);
         if pool.in_flight.jobs == 0 || pool.has_room(procs, start) {
             return Some(start.max(ready));
         }
@@ -195,8 +231,21 @@ impl<'a> GridView<'a> {
         if pool >= self.pools.len() {
             return self.decide(task, pool, reason, Time::NEVER, Time::NEVER);
         }
-        self.record_choice(task, pool, reason);
         let start = self.start(task, pool).unwrap_or(Time::NEVER);
+        let end = start + self.pools[pool].run_of(&task);
+        self.put(task, Planned { pool, start, end, reason });
+    }
+
+    /// As [`GridView::assign`], to be at the pool from one time to another.
+    pub fn assign_at(&mut self, task: Task<'_>, planned: Planned) {
+        if self.is_open(task) {
+            self.take(task);
+            self.put(task, planned);
+        }
+    }
+
+    fn put(&mut self, task: Task<'_>, Planned { pool, start, end, reason }: Planned) {
+        self.record_choice(task, pool, reason);
         let into = &mut self.pools[pool];
         let (procs, run) = (into.procs_for(&task), into.run_of(&task));
         if self.count_in_flight {
@@ -206,7 +255,7 @@ impl<'a> GridView<'a> {
             flight.area = flight.area.saturating_add(area);
         }
         into.asked = into.asked.saturating_sub(procs);
-        self.decide(task, pool, reason, start, start + run);
+        self.decide(task, pool, reason, start, end);
     }
 
     /// Plans a task that waits for the pool at this place: it goes there when all that it waits for has completed, and after all that

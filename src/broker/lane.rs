@@ -73,6 +73,11 @@ impl Lane {
         self.coming.pop_first().map(|(_, task)| task)
     }
 
+    /// All of them, by arrival.
+    pub(super) fn all(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.coming.iter().map(|(_, task)| *task)
+    }
+
     /// Those that have arrived by a moment.
     pub(super) fn arrived(&self, by: Stamp) -> impl Iterator<Item = TaskId> + '_ {
         self.coming.range(..=(by, TaskId(u64::MAX))).map(|(_, task)| *task)

@@ -12,9 +12,11 @@ use crate::units::Time;
 pub struct LiveWorkflow {
     first: TaskId,
     ended: Vec<Option<Ended>>,
-    /// It follows from the description of the workflow, and is not saved.
+    /// It follows from the description of the workflow, and is not saved; so do the upward ranks.
     #[serde(skip)]
     dag: Dag,
+    #[serde(skip)]
+    ranks: Vec<u64>,
 }
 
 /// The end of a task.
@@ -42,13 +44,19 @@ pub enum TaskProgress {
 
 impl LiveWorkflow {
     /// A workflow none of whose tasks has ended; they are numbered from `first`.
-    pub fn new(first: TaskId, dag: Dag) -> Self {
-        Self { first, ended: vec![None; dag.tasks()], dag }
+    pub fn new(first: TaskId, dag: Dag, ranks: Vec<u64>) -> Self {
+        Self { first, ended: vec![None; dag.tasks()], dag, ranks }
     }
 
     /// The same with its graph, once it was restored.
-    pub(crate) fn set_dag(&mut self, dag: Dag) {
-        self.dag = dag;
+    pub(crate) fn set_dag(&mut self, dag: Dag, ranks: Vec<u64>) {
+        (self.dag, self.ranks) = (dag, ranks);
+    }
+
+    /// The upward rank of the task at a place in microseconds: the longest way through run times, as they are estimated, from its start to the end of
+    /// the workflow. Of each task the mean over its machine classes, or else the time at the reference speed.
+    pub fn rank(&self, at: usize) -> u64 {
+        self.ranks[at]
     }
 
     /// The number of its tasks.

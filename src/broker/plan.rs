@@ -55,6 +55,12 @@ crate::model::words! {
     pub enum Reason {
         /// Its completion is expected there first.
         Earliest = "earliest completion",
+        /// It runs shortest there.
+        Shortest = "shortest run",
+        /// It would lose most by going elsewhere, of those whose completion is expected there first.
+        Suffers = "would suffer most elsewhere",
+        /// What waits for it is expected to be over first if it is there.
+        Foreseen = "earliest completion with what follows",
         /// It costs least there.
         Cheapest = "least cost",
         /// It needs least energy there.

@@ -1,5 +1,7 @@
 //! The broker policies of the library: one file and one line in this list for each.
 
+mod ahead;
+mod batch;
 mod thrift;
 
 pub use cheapest::Cheapest;
@@ -7,6 +9,7 @@ pub use fastest_free::FastestFree;
 pub use greenest::{Greenest, PowerCounted};
 pub use least_loaded::{LeastLoaded, Load};
 pub use mct::Mct;
+pub use met::Met;
 pub use pull::Pull;
 pub use random::Random;
 pub use round_robin::RoundRobin;
@@ -23,4 +26,12 @@ crate::model::standard_policies! { BrokerRegistry:
     cheapest
     greenest
     pull
+    met
+    min_min
+    max_min
+    duplex
+    sufferage
+    heft
+    cpop
+    peft
 }

@@ -1,5 +1,6 @@
 //! Tasks that are ready to be assigned, in their order.
 
+use std::cmp::Reverse;
 use std::collections::btree_map::{self, Entry};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -9,10 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::Task;
 use crate::model::{PoolId, TaskId};
 
-/// The place of a ready task in the order in which a policy sees them: that in which they arrived or returned.
+/// The place of a ready task in the order in which a policy sees them: by urgency, and then that in which they arrived or returned.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Rank(pub(super) u64);
+pub struct Rank {
+    /// The most urgent come first.
+    pub(super) urgency: Reverse<u64>,
+    pub(super) entered: u64,
+}
 
 /// What decides of a task where it fits: what is true of one task of a shape is true of all.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,6 +86,12 @@ impl Ready {
     /// Takes out what no plan has left yet, so that it can be kept as left.
     pub(super) fn take_new(&mut self) -> VecDeque<(Rank, Option<TaskId>)> {
         std::mem::take(&mut self.new)
+    }
+
+    /// Adds a task of this shape, of any rank, as if a plan had left it.
+    pub(super) fn insert(&mut self, rank: Rank, task: TaskId, shape: Shape) {
+        self.leave(rank, task, shape);
+        self.count += 1;
     }
 
     /// Keeps a task of this shape as left by a plan.

@@ -5,6 +5,7 @@ mod staging;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
 use std::collections::btree_map::{self, Entry};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,9 +107,18 @@ impl Tasks {
 
     /// Adds a job that waits from now on, behind all others, with the pools that have refused it.
     pub fn enter(&mut self, job: Box<Job>, refused: Vec<PoolId>) {
-        let (id, rank) = (Task::new(&job, &refused).id(), Rank(self.entered));
+        self.enter_by(None, job, refused);
+    }
+
+    /// As [`Tasks::enter`], but before all that are less urgent, if an urgency is given. Either all tasks have one or none.
+    pub(crate) fn enter_by(&mut self, urgency: Option<u64>, job: Box<Job>, refused: Vec<PoolId>) {
+        let task = Task::new(&job, &refused);
+        let (id, rank) = (task.id(), Rank { urgency: Reverse(urgency.unwrap_or(0)), entered: self.entered });
         self.entered += 1;
-        self.ready.push(rank, id);
+        match urgency {
+            Some(_) => self.ready.insert(rank, id, Shape::of(&task)),
+            None => self.ready.push(rank, id),
+        }
         self.rows.insert(id, Row { phase: Phase::Ready { job, rank }, refused, planned: None });
     }
 
@@ -371,6 +381,7 @@ impl From<Saved> for Tasks {
             }
         }
         ready.sort_unstable();
+        // In this order, also those of different urgency.
         ready.into_iter().for_each(|(rank, task)| tasks.ready.push(rank, task));
         Self { rows, ..tasks }
     }

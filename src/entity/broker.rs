@@ -25,7 +25,7 @@ use crate::broker::{
 };
 use crate::model::{
     BrokerSpec, EventCause, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, RejectReason,
-    Replan,
+    Replan, TaskOrder,
 };
 use crate::units::{Span, Time};
 
@@ -186,7 +186,7 @@ impl Broker {
             return Err(self.bad_save("it was saved with other settings, prices or latencies"));
         }
         (self.state, self.fresh, self.all) = (saved.state, false, true);
-        self.state.workflows.rebuild().map_err(|problem| self.bad_save(&problem))?;
+        self.state.workflows.rebuild(&self.spec.workflow).map_err(|problem| self.bad_save(&problem))?;
         if let Some(now) = adopt.filter(|_| changed) {
             for (at, own) in facts.into_iter().enumerate() {
                 let pool = &mut self.state.pools[at];
@@ -297,7 +297,15 @@ impl Broker {
         let possible =
             |pool: &Pool| pool.procs_for(&seen) <= pool.facts.processors && !refused.contains(&pool.facts.id);
         if self.state.pools.iter().any(possible) {
-            self.state.tasks.enter(job, refused);
+            let urgency = match self.spec.workflow.order {
+                TaskOrder::Policy => None,
+                // A job that is of no workflow is one of one task.
+                TaskOrder::CriticalPath => {
+                    let own = self.state.workflows.urgency(task(&job));
+                    Some(own.unwrap_or(job.estimate.micros()).max(1))
+                }
+            };
+            self.state.tasks.enter_by(urgency, job, refused);
             let length = self.state.tasks.count_ready() as u64;
             self.state.tally.longest_queue = self.state.tally.longest_queue.max(length);
             self.fresh = true;

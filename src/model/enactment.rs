@@ -15,6 +15,50 @@ pub struct WorkflowSettings {
     pub files: u32,
     /// What is done about a file that cannot be had, because the site that has it has left.
     pub lost: LostData,
+    /// What is planned anew when a plan no longer holds.
+    pub replan: PlanRepair,
+    /// Whether all that has not been sent of all workflows is planned together when one arrives, or each workflow by itself.
+    pub together: bool,
+    /// The order in which policies see tasks that are ready.
+    pub order: TaskOrder,
+    /// What the estimates of tasks start from.
+    pub estimates: EstimateBase,
+    /// The standard deviation of the logarithm of the factor by which estimates err, in millionths.
+    pub error_ppm: u64,
+}
+
+/// What is planned anew when a task is lost, or the pool that it is planned for.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanRepair {
+    /// It and all that waits for it.
+    #[default]
+    Lost,
+    /// All that has not been sent.
+    Rest,
+}
+
+/// The order in which policies see tasks that are ready.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskOrder {
+    /// That in which they became ready, or returned.
+    #[default]
+    Policy,
+    /// By decreasing upward rank: the longest way from the task to the end of its workflow.
+    CriticalPath,
+}
+
+words! {
+    /// What an estimate starts from.
+    #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum EstimateBase {
+        /// The run time of the task.
+        #[default]
+        Exact = "exact",
+        /// The mean run time of the workflow's tasks of its type.
+        TypeMean = "type-mean",
+    }
 }
 
 /// When files leave for the site where they are needed.

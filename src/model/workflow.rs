@@ -78,6 +78,8 @@ pub struct WorkflowSubmission {
     pub spec: WorkflowSpec,
     /// The groups of tasks, if its tasks are groups.
     pub groups: Option<Box<TaskGroups>>,
+    /// The seed of what is drawn for it, such as errors of estimates.
+    pub seed: u64,
 }
 
 /// What the tasks of a workflow that is enacted in groups consist of.
@@ -102,8 +104,8 @@ pub struct GroupMember {
 
 impl WorkflowSubmission {
     /// The submission of a workflow that the portal has not seen yet.
-    pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec) -> Self {
-        Self { submit, first_job, number: WorkflowId(0), first_task: TaskId(0), spec, groups: None }
+    pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec, seed: u64) -> Self {
+        Self { submit, first_job, number: WorkflowId(0), first_task: TaskId(0), spec, groups: None, seed }
     }
 
     /// The workflow as it was before its tasks were put into groups.

@@ -3,24 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::{Task, Workflow};
-use crate::model::words;
+pub use crate::model::EstimateBase;
+use crate::model::WorkflowSettings;
 use crate::units::Span;
 use crate::workload::random::{LogNormal, Portable, Stream};
 
 /// The longest estimate in microseconds, as of run times: three centuries.
 const MOST: f64 = 1e16;
-
-words! {
-    /// What an estimate starts from.
-    #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-    pub enum EstimateBase {
-        /// The run time of the task.
-        #[default]
-        Exact = "exact",
-        /// The mean run time of the workflow's tasks of its type.
-        TypeMean = "type-mean",
-    }
-}
 
 /// Estimates of run times: a base, times a factor that each task draws from a lognormal distribution of median 1.
 ///
@@ -34,6 +23,12 @@ pub struct Estimates {
 }
 
 impl Estimates {
+    /// The estimates that these settings ask for; `None` if they are exact.
+    pub fn wanted(settings: &WorkflowSettings) -> Option<Self> {
+        let wanted = Self { base: settings.estimates, sigma: settings.error_ppm as f64 / 1e6 };
+        (wanted != Self::default()).then_some(wanted)
+    }
+
     /// The workflow as it is believed to be: with estimates in place of run times, those by machine class among them. All of a task have
     /// the same factor. `number` tells workflows of one run apart.
     pub fn of(&self, workflow: &Workflow, number: u64, seed: u64) -> Workflow {

@@ -67,6 +67,8 @@ pub struct WorkflowSource {
     /// What tasks are put into groups by, as it is written.
     grouping: Option<(Named, Arc<dyn Group>)>,
     notes: Vec<String>,
+    /// Of all streams, with the entity that names them.
+    seed: (u64, String),
     state: State,
 }
 
@@ -96,7 +98,8 @@ impl WorkflowSource {
         let stream = |purpose| Stream::new(seed, entity, purpose);
         let (gaps, seeds) = (stream("workflow gaps"), stream("workflow seeds"));
         let state = State { made: 0, base: Time::ZERO, next_job: 1, gaps, seeds };
-        Self { supply, count: 1, every: None, grouping: None, notes: Vec::new(), state }
+        let seed = (seed, entity.to_owned());
+        Self { supply, count: 1, every: None, grouping: None, notes: Vec::new(), seed, state }
     }
 
     /// Submits them so many times, with these gaps; without gaps all at once.
@@ -205,7 +208,9 @@ impl Source for WorkflowSource {
     fn next_submission(&mut self) -> Result<Option<Submission>, SourceError> {
         let Some(submit) = self.peek_time()? else { return Ok(None) };
         let spec = self.next_workflow()?;
-        let mut submission = WorkflowSubmission::new(submit, JobId(self.state.next_job), spec);
+        let purpose = format!("estimates of workflow {}", self.state.made + 1);
+        let seed = Stream::new(self.seed.0, &self.seed.1, &purpose).below(u64::MAX);
+        let mut submission = WorkflowSubmission::new(submit, JobId(self.state.next_job), spec, seed);
         if let Some((_, by)) = &self.grouping {
             submission = put_into_groups(submission, &**by).map_err(|error| failed(self.name(), error))?;
         }

@@ -2,6 +2,7 @@
 
 mod all;
 mod by_hand;
+mod mappers;
 mod scenes;
 mod sweep;
 mod twins;

@@ -1,6 +1,7 @@
 //! Whole commands: their output, the files they leave, and their error messages.
 
 mod bad;
+mod canonical;
 mod cloud;
 mod compare;
 mod engines;

@@ -19,6 +19,7 @@ pub(super) fn info() -> BrokerPolicyInfo {
         .doc("Assigns each job, in order of arrival, to the pool with the least load, whatever the job's run time there.")
         .source("folklore; `by=start` is opportunistic load balancing: Armstrong, Hensgen and Kidd 1998; Braun et al. 2001")
         .params(&[BY, Absent::PARAM])
+        .alias("olb", &[("by", "start")], "opportunistic load balancing")
 }
 
 fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {

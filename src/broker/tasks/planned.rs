@@ -2,7 +2,7 @@
 
 use super::{Phase, Row, Tasks};
 use crate::broker::ready::{Rank, Shape};
-use crate::broker::{Planned, Task};
+use crate::broker::{Placed, Planned, Task};
 use crate::model::TaskId;
 
 impl Tasks {
@@ -32,6 +32,14 @@ impl Tasks {
     /// What is planned for the pool at this place and has not been sent, in the order in which it goes there.
     pub fn lane(&self, pool: usize) -> impl Iterator<Item = (TaskId, Planned)> {
         self.planned[pool].iter().filter_map(|(_, task)| Some((*task, self.plan_of(*task)?)))
+    }
+
+    /// The assignments to a pool that its last report does not include, by arrival.
+    pub fn unseen(&self, pool: usize) -> impl Iterator<Item = Placed> {
+        self.lanes[pool].all().filter_map(|task| match self.rows.get(&task)?.phase {
+            Phase::Placed(placed) | Phase::Staging { placed, .. } => Some(placed),
+            _ => None,
+        })
     }
 
     /// The number of blocked tasks that no plan has decided about.
@@ -65,10 +73,14 @@ impl Tasks {
         };
         row.planned = None;
         self.planned[planned.pool].remove(&(planned.start, task));
-        if let Phase::Ready { rank, .. } = &mut row.phase {
-            *rank = Rank(self.entered);
+        if let Phase::Ready { job, rank } = &mut row.phase {
+            *rank = Rank { entered: self.entered, ..*rank };
             self.entered += 1;
-            self.ready.push(*rank, task);
+            if rank.urgency.0 > 0 {
+                self.ready.insert(*rank, task, Shape::of(&Task::new(job, &row.refused)));
+            } else {
+                self.ready.push(*rank, task);
+            }
         } else {
             self.undecided += 1;
         }

@@ -3,7 +3,7 @@
 use super::{Broker, State, task};
 use crate::broker::BrokerEvent;
 use crate::entity::{Outbox, Stamp};
-use crate::model::{EventCause, Job, TaskId};
+use crate::model::{EventCause, Job, PlanRepair, TaskId};
 
 impl Broker {
     /// Handles a job that has returned.
@@ -30,7 +30,11 @@ impl Broker {
 
     /// Drops what is planned for a task that was lost, and for all that wait for it, directly or not: it was planned with the end of the
     /// lost task in mind.
+    /// If all that has not been sent shall then be planned anew, drops all.
     pub(super) fn lose(&mut self, task: TaskId) {
+        if self.spec.workflow.replan == PlanRepair::Rest {
+            return self.lose_all();
+        }
         let State { workflows, tasks, .. } = &mut self.state;
         tasks.drop_plan(task);
         for after in workflows.descendants(task) {

@@ -2,10 +2,11 @@
 
 use super::data::Expected;
 use super::{Broker, State, of_job};
+use crate::broker::mapping::Links;
 use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan, Planned};
 use crate::entity::mailbox::{MOST_ROUNDS, Moments};
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher};
-use crate::model::{EventKind, EventRecord, Record};
+use crate::model::{EventKind, EventRecord, Record, TaskOrder};
 use crate::units::Span;
 
 /// Rounds from an assignment to the report of it: dispatcher, site, directory, broker.
@@ -31,7 +32,12 @@ impl Broker {
         let files = Expected { workflows, data, network: &self.network, now: now.time };
         let mut view = GridView::new(now.time, pools, tasks, asked, self.spec.count_in_flight);
         if self.abilities.workflows {
-            view = view.showing(workflows.live().collect());
+            let of = |pool: usize| view.pools()[pool].facts.id.site.index() + 1;
+            let links = Links::of(view.pools().len(), |from, to| match (of(from), of(to)) {
+                (from, to) if from == to => (Span::ZERO, None),
+                (from, to) => (self.network.link(from, to).latency, self.network.bandwidth(from, to)),
+            });
+            view = view.showing(workflows.live().collect(), links, self.spec.workflow.together);
         }
         if !workflows.is_empty() {
             view = view.with_data(&files);
@@ -47,7 +53,7 @@ impl Broker {
     /// Plans once over the tasks that are ready.
     pub(super) fn plan(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         self.state.tally.plans += 1;
-        let all = self.all || !self.abilities.steady;
+        let all = self.all || !self.abilities.steady || self.spec.workflow.order == TaskOrder::CriticalPath;
         if self.spec.monitoring_interval.is_zero() && !self.abilities.batch {
             return self.plan_one_by_one(all, now, outbox);
         }

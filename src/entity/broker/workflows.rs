@@ -13,10 +13,10 @@ use crate::broker::{BrokerEvent, Ended, LiveWorkflow, Planned, Pool, TaskState, 
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
     FileId, Job, JobId, Outcome, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskId, TransferOutcome,
-    TransferRecord, WorkflowBounds, WorkflowFile, WorkflowSpec, WorkflowSubmission,
+    TransferRecord, WorkflowBounds, WorkflowFile, WorkflowSettings, WorkflowSpec, WorkflowSubmission,
 };
 use crate::units::{Span, Time};
-use crate::workflow::{Costs, Workflow};
+use crate::workflow::{Costs, Estimates, Workflow};
 
 /// The workflows that have not ended, by the number of their first task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,17 +53,30 @@ fn readers(workflow: &Workflow) -> Vec<Vec<u32>> {
     workflow.files().iter().map(|file| file.consumers.iter().map(|task| task.0).collect()).collect()
 }
 
+/// The upward ranks of the tasks, in microseconds, as their run times are estimated.
+fn ranks(workflow: &Workflow, submitted: &WorkflowSubmission, settings: &WorkflowSettings) -> Vec<u64> {
+    let believed = Estimates::wanted(settings).map(|wanted| wanted.of(workflow, 0, submitted.seed));
+    let workflow = believed.as_ref().unwrap_or(workflow);
+    let ranks = workflow.upward_ranks(&Costs::mean_over_classes(workflow, None));
+    ranks.into_iter().map(|secs| libm::round(secs * 1e6) as u64).collect()
+}
+
 impl Workflows {
+    /// How urgent a task is: its upward rank, if it is of a workflow that has not ended.
+    pub(super) fn urgency(&mut self, task: TaskId) -> Option<u64> {
+        self.of(task).map(|(enacted, at)| enacted.live.rank(at))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Makes again what a snapshot does not have.
-    pub(super) fn rebuild(&mut self) -> Result<(), String> {
+    pub(super) fn rebuild(&mut self, settings: &WorkflowSettings) -> Result<(), String> {
         for enacted in self.0.values_mut() {
             let workflow = Workflow::from_spec(enacted.submitted.spec.clone());
             let workflow = workflow.map_err(|error| error.to_string())?;
-            enacted.live.set_dag(Dag::of(&workflow));
+            enacted.live.set_dag(Dag::of(&workflow), ranks(&workflow, &enacted.submitted, settings));
             enacted.readers = readers(&workflow);
         }
         Ok(())
@@ -232,7 +245,7 @@ impl Broker {
         let (secs, bounds) = match &submitted.groups {
             None => least(&workflow, &jobs, &self.state.pools),
             Some(groups) => {
-                let alone = WorkflowSubmission::new(submitted.submit, JobId(0), groups.workflow.clone());
+                let alone = WorkflowSubmission::new(submitted.submit, JobId(0), groups.workflow.clone(), 0);
                 let jobs: Vec<Box<Job>> = alone.jobs(None).map(Box::new).collect();
                 least(&checked(&groups.workflow)?, &jobs, &self.state.pools)
             }
@@ -250,7 +263,9 @@ impl Broker {
             }
         }
         let mut entries = Vec::new();
-        for (id, job) in workflow.ids().zip(jobs) {
+        let believed = Estimates::wanted(&self.spec.workflow);
+        let believed = believed.map(|wanted| wanted.of(&workflow, 0, submitted.seed).spec());
+        for (id, job) in workflow.ids().zip(submitted.jobs(believed.as_ref()).map(Box::new)) {
             match workflow.predecessors(id).count() {
                 0 => entries.push(job),
                 missing => self.state.tasks.block(job, missing as u32),
@@ -263,13 +278,20 @@ impl Broker {
             left: workflow.len() as u32,
             completed: 0,
             attempts: 0,
-            live: LiveWorkflow::new(submitted.first_task, Dag::of(&workflow)),
+            live: LiveWorkflow::new(
+                submitted.first_task,
+                Dag::of(&workflow),
+                ranks(&workflow, &submitted, &self.spec.workflow),
+            ),
             first_file,
             readers: readers(&workflow),
             submitted,
         };
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
         entries.into_iter().for_each(|job| self.ready(job, None, None, now, outbox));
+        if self.spec.workflow.together {
+            self.lose_all();
+        }
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use crate::model::{JobId, JobRef, SiteId, Submission, WorkflowId, WorkflowSubmis
 use crate::scenario::PlannedWorkload;
 use crate::units::Time;
 use crate::verify::JobRequest;
+use crate::workflow::{Estimates, Workflow};
 use crate::workload::{Merged, Source};
 
 /// The jobs that a run's workloads submit, read as far as the tables have been read.
@@ -30,6 +31,8 @@ struct Stream {
     numbers: FxHashSet<u64>,
     /// Workflows that have been read, with their numbers.
     workflows: Vec<WorkflowSubmission>,
+    /// How run times of tasks are estimated, unless exactly.
+    estimates: Option<Estimates>,
 }
 
 impl Workloads {
@@ -40,15 +43,17 @@ impl Workloads {
     pub(super) fn open(run: &Run) -> Result<Self, String> {
         let progress = Progress::default();
         let failed = |error: RunError| format!("the workload cannot be read once more: {error}");
+        let resolved = &run.scenario().resolved;
+        let estimates = resolved.grid.broker.as_ref().and_then(|broker| Estimates::wanted(&broker.workflow));
         let stream = |source: Box<dyn Source>, feedback: bool| Stream {
             source,
             feedback,
             read: FxHashMap::default(),
             numbers: FxHashSet::default(),
             workflows: Vec::new(),
+            estimates,
         };
         let mut streams = BTreeMap::new();
-        let resolved = &run.scenario().resolved;
         let planned = || resolved.site_workloads.iter().flatten().chain(&resolved.portal);
         if planned().any(|planned| planned.workload.is_once()) {
             return Err("the workload came from standard input or a pipe and cannot be read again".to_owned());
@@ -133,8 +138,17 @@ impl Stream {
             None => return Ok(false),
             Some(Submission::Job(job)) => job,
             Some(Submission::Workflow(mut workflow)) => {
+                let believed = match self.estimates {
+                    Some(wanted) => {
+                        let graph =
+                            Workflow::from_spec(workflow.spec.clone()).map_err(|error| error.problem)?;
+                        Some(wanted.of(&graph, 0, workflow.seed).spec())
+                    }
+                    None => None,
+                };
                 let request = |job| JobRequest { task: true, ..JobRequest::of(&job, false) };
-                self.read.extend(workflow.jobs(None).map(|job| (job.id.0, request(job))));
+                let jobs = workflow.jobs(believed.as_ref());
+                self.read.extend(jobs.map(|job| (job.id.0, request(job))));
                 workflow.number = WorkflowId(self.workflows.len() as u32);
                 self.workflows.push(workflow);
                 return Ok(true);

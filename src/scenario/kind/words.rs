@@ -5,7 +5,10 @@ use toml::Value;
 
 use super::{Kind, title};
 use crate::formats::swf::Clean;
-use crate::model::{FailureAction, InstantOrder, LostData, Payer, Replan, Sharing, TransferMode};
+use crate::model::{
+    EstimateBase, FailureAction, InstantOrder, LostData, Payer, PlanRepair, Replan, Sharing, TaskOrder,
+    TransferMode,
+};
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::names::near;
 use crate::scenario::tree::{self, Node};
@@ -150,6 +153,9 @@ words! {
     Payer { "user" => Self::User, "site" => Self::Site }
     LostData { "wait" => Self::Wait, "copy" => Self::Copy }
     TransferMode { "eager" => Self::Eager, "lazy" => Self::Lazy }
+    PlanRepair { "lost" => Self::Lost, "rest" => Self::Rest }
+    TaskOrder { "policy" => Self::Policy, "critical-path" => Self::CriticalPath }
+    EstimateBase { "exact" => Self::Exact, "type-mean" => Self::TypeMean }
     Sharing { "shared" => Self::Shared, "unshared" => Self::Unshared }
     Replan { "never" => Self::Never, "on-churn" => Self::OnChurn, "every-report" was "every-picture" => Self::EveryReport }
 }

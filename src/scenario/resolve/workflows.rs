@@ -19,7 +19,21 @@ impl Checker<'_> {
     pub(super) fn enactment(&mut self, keys: &WorkflowKeys, sites: &[SiteSpec]) -> WorkflowSettings {
         let path = Path::default().key("workflow").key("files");
         let files = self.place(&path, &keys.files, sites).unwrap_or(0);
-        WorkflowSettings { transfer: keys.transfer, files: files as u32, lost: keys.lost }
+        if !(0.0..=10.0).contains(&keys.error) {
+            let message =
+                format!("`error` is a standard deviation of logarithms, from 0 to 10, not {}", keys.error);
+            self.wrong(&Path::default().key("workflow").key("error"), message);
+        }
+        WorkflowSettings {
+            transfer: keys.transfer,
+            files: files as u32,
+            lost: keys.lost,
+            replan: keys.replan,
+            together: keys.together,
+            order: keys.order,
+            estimates: keys.estimates,
+            error_ppm: (keys.error * 1e6).round() as u64,
+        }
     }
 
     /// Workflows that the portal submits.

@@ -37,7 +37,7 @@ pub(super) struct Planned {
 impl From<Decision> for Planned {
     fn from(decision: Decision) -> Self {
         let Decision { task, start, end, act, .. } = decision;
-        let Act::Assign(pool) = act else { panic!("only assignments: {act:?}") };
+        let (Act::Assign(pool) | Act::Plan(pool)) = act else { panic!("only assignments: {act:?}") };
         Self { job: task.index(), pool, start, end }
     }
 }

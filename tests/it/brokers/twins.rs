@@ -6,6 +6,7 @@ use gridemu::units::{Span, Time};
 use gridemu::workload::random::Stream;
 use rand::Rng;
 
+use super::mappers::{is_static, slow_map};
 use super::scenes::{Planned, Scene};
 
 /// The slow twin of a policy.
@@ -29,13 +30,13 @@ fn micros(micros: u128) -> u64 {
     u64::try_from(micros).unwrap_or(u64::MAX)
 }
 
-fn procs(pool: &Pool, job: &Job) -> u32 {
+pub(super) fn procs(pool: &Pool, job: &Job) -> u32 {
     let rounded = |procs: u32| (procs..).find(|n| n % pool.facts.allocation_unit == 0).expect("a multiple");
     let wanted = rounded(job.size.preferred());
     if wanted <= pool.facts.processors { wanted } else { pool.facts.processors.max(rounded(job.size.min())) }
 }
 
-fn run(pool: &Pool, job: &Job) -> u128 {
+pub(super) fn run(pool: &Pool, job: &Job) -> u128 {
     const ONE: u128 = 1 << 20;
     let on = match job.size {
         Size::Rigid(_) => ONE,
@@ -80,6 +81,7 @@ fn least(among: &[usize], key: impl Fn(usize) -> Option<Vec<u128>>) -> Vec<usize
 
 impl Twin {
     pub(super) fn new(written: &str) -> Self {
+        let written = if written == "olb" { "least-loaded[by=start]" } else { written };
         Self { named: written.parse().expect(written), next: 0, now: 0, pools: Vec::new() }
     }
 
@@ -187,6 +189,7 @@ impl Twin {
                 found => found,
             },
             "mct" => first_done(&present),
+            "met" => least(&present, |at| Some(vec![run(at)])),
             "cheapest" | "greenest" => self.thrift(job, &present),
             "pull" => present
                 .iter()
@@ -230,6 +233,20 @@ impl Twin {
     pub(super) fn plan(&mut self, scene: &Scene) -> Slow {
         self.now = scene.now.micros().into();
         self.pools.clone_from(&scene.pools);
+        if let Some(placed) = slow_map(&self.named, scene) {
+            for placed in placed.iter().filter(|_| scene.count_in_flight && !is_static(&self.named)) {
+                let pool = &mut self.pools[placed.pool];
+                let (procs, run) = (procs(pool, &scene.jobs[placed.job]), run(pool, &scene.jobs[placed.job]));
+                pool.in_flight.jobs += 1;
+                pool.in_flight.procs += u64::from(procs);
+                pool.in_flight.area += u128::from(procs) * run;
+            }
+            for placed in placed.iter().filter(|_| !is_static(&self.named)) {
+                let pool = &mut self.pools[placed.pool];
+                pool.asked = pool.asked.saturating_sub(procs(pool, &scene.jobs[placed.job]));
+            }
+            return Slow { ties: vec![Vec::new(); placed.len()], plan: placed, pools: self.pools.clone() };
+        }
         let (mut plan, mut ties) = (Vec::new(), Vec::new());
         for (at, (job, refused)) in scene.jobs.iter().zip(&scene.refused).enumerate() {
             let choices = self.choices(job, refused);
