@@ -55,5 +55,5 @@ pub use task::{Marks, Passed, TaskContext, TaskTimes};
 pub(crate) use text::{saved_as_text, words};
 pub use workflow::{
     GroupMember, ResponseParts, Submission, TaskGroups, TaskRecord, WorkflowBounds, WorkflowFile,
-    WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,
+    WorkflowOverheads, WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,
 };

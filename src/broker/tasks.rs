@@ -228,12 +228,16 @@ impl Tasks {
         self.undecided += 1;
     }
 
-    /// Notes that one of those completed for which a blocked task waits. If it was the last one, takes the task out, to be
-    /// [entered](Self::enter), with what a plan says of it.
-    pub(crate) fn unblock(&mut self, task: TaskId) -> Option<(Box<Job>, Option<Planned>)> {
+    /// Notes that one of those completed for which a blocked task waits. Returns how many are left.
+    pub(crate) fn count_down(&mut self, task: TaskId) -> Option<u32> {
         let Phase::Blocked { missing, .. } = &mut self.rows.get_mut(&task)?.phase else { return None };
         *missing -= 1;
-        if *missing > 0 { None } else { self.take_blocked(task) }
+        Some(*missing)
+    }
+
+    /// The same. After the last one, takes the task out, to be [entered](Self::enter), with what a plan says of it.
+    pub(crate) fn unblock(&mut self, task: TaskId) -> Option<(Box<Job>, Option<Planned>)> {
+        if self.count_down(task)? > 0 { None } else { self.take_blocked(task) }
     }
 
     /// Takes out a task that waits for others, with what a plan says of it; `None` if it does not.

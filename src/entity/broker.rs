@@ -3,6 +3,7 @@
 mod away;
 mod course;
 mod data;
+mod engine;
 mod lost;
 mod planning;
 mod records;
@@ -14,6 +15,7 @@ mod workflows;
 use serde::{Deserialize, Serialize};
 
 use self::data::{Copying, Data};
+use self::engine::Engine;
 pub use self::tally::BrokerTally;
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
 use self::workflows::Workflows;
@@ -60,6 +62,7 @@ struct State {
     tasks: Tasks,
     workflows: Workflows,
     data: Data,
+    engine: Engine,
     /// When the report of what has just been assigned arrives, if it comes at this very instant.
     again: Option<Stamp>,
     done: u64,
@@ -363,10 +366,12 @@ impl Moments for Broker {
     }
 
     fn next(&self) -> Option<Stamp> {
-        self.state.mail.due().into_iter().chain(self.state.again).min()
+        let own = self.state.again.into_iter().chain(self.next_prepared());
+        self.state.mail.due().into_iter().chain(own).min()
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        self.take_prepared(now, outbox);
         while let Some(message) = self.state.mail.take(now) {
             self.handle_one(message.body, now, outbox)?;
         }
@@ -388,6 +393,7 @@ impl Moments for Broker {
         let State { done, last, again, ref data, .. } = self.state;
         // A result on its way home counts as a job, so that the run does not end before it is there.
         let admitted = data.homing();
-        Quiescence { admitted, done, last, self_active: again.is_some(), ..Quiescence::default() }
+        let self_active = again.is_some() || !self.state.engine.is_empty();
+        Quiescence { admitted, done, last, self_active, ..Quiescence::default() }
     }
 }

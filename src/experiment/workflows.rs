@@ -109,7 +109,7 @@ fn submissions(
     entity: &str,
     seed: u64,
 ) -> Result<(WorkflowSource, String), RunError> {
-    let WorkflowPlan { origin, count, every, rescaled, group } = plan;
+    let WorkflowPlan { origin, count, every, rescaled, group, overheads } = plan;
     let (source, name) = match (origin, file) {
         (WorkflowOrigin::Shape(shape), _) => {
             (WorkflowSource::drawn(shape.clone(), *rescaled, seed, entity), shape.to_string())
@@ -135,7 +135,7 @@ fn submissions(
             (WorkflowSource::given(&read.name, workflows, seed, entity).noting(read.notes), read.name)
         }
     };
-    let source = source.repeated(*count, *every);
+    let source = source.repeated(*count, *every).with_overheads(*overheads);
     let source = match group {
         Some(by) => source.grouped(by).map_err(RunError::request)?,
         None => source,

@@ -38,15 +38,16 @@ pub struct Marks {
 pub type Passed = (Option<Time>, Option<Time>);
 
 impl Marks {
-    /// Those of a group.
-    pub fn of(members: &[GroupMember]) -> Self {
+    /// Those of a group that begins after an overhead.
+    pub fn of(members: &[GroupMember], overhead: Span) -> Self {
+        let after = |run: (Span, Span)| (run.0 + overhead, run.1 + overhead);
         let mut by_class = BTreeMap::<String, Vec<(Span, Span)>>::new();
         for member in members {
             for (class, run) in &member.by_class {
-                by_class.entry(class.clone()).or_default().push(*run);
+                by_class.entry(class.clone()).or_default().push(after(*run));
             }
         }
-        let runs = members.iter().map(|member| member.run).collect();
+        let runs = members.iter().map(|member| after(member.run)).collect();
         Self { runs, by_class, here: None, passed: vec![(None, None); members.len()] }
     }
 

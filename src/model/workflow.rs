@@ -78,8 +78,19 @@ pub struct WorkflowSubmission {
     pub spec: WorkflowSpec,
     /// The groups of tasks, if its tasks are groups.
     pub groups: Option<Box<TaskGroups>>,
+    /// What its enactment takes beyond its tasks.
+    pub overheads: WorkflowOverheads,
     /// The seed of what is drawn for it, such as errors of estimates.
     pub seed: u64,
+}
+
+/// What the enactment of a workflow takes beyond its tasks (Chen and Deelman 2011, "Workflow overhead analysis and optimizations").
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkflowOverheads {
+    /// The time from when a task is ready to when it can be assigned.
+    pub engine_delay: Span,
+    /// For how long each job holds its processors beyond the run time of its task, or of its group: before them.
+    pub job_overhead: Span,
 }
 
 /// What the tasks of a workflow that is enacted in groups consist of.
@@ -105,7 +116,16 @@ pub struct GroupMember {
 impl WorkflowSubmission {
     /// The submission of a workflow that the portal has not seen yet.
     pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec, seed: u64) -> Self {
-        Self { submit, first_job, number: WorkflowId(0), first_task: TaskId(0), spec, groups: None, seed }
+        Self {
+            submit,
+            first_job,
+            number: WorkflowId(0),
+            first_task: TaskId(0),
+            spec,
+            groups: None,
+            overheads: WorkflowOverheads::default(),
+            seed,
+        }
     }
 
     /// The workflow as it was before its tasks were put into groups.
@@ -124,11 +144,12 @@ impl WorkflowSubmission {
     pub fn jobs<'a>(&'a self, believed: Option<&'a WorkflowSpec>) -> impl Iterator<Item = Job> {
         let beliefs = believed.unwrap_or(&self.spec);
         (0_u64..).zip(self.spec.tasks.iter().zip(&beliefs.tasks)).map(move |(at, (task, belief))| {
+            let overhead = self.overheads.job_overhead;
             let times = |(class, runtime): (&String, &Span)| {
                 let estimate = belief.by_class.get(class).copied().unwrap_or(*runtime);
-                (class.clone(), TaskTimes { runtime: *runtime, estimate })
+                (class.clone(), TaskTimes { runtime: *runtime + overhead, estimate: estimate + overhead })
             };
-            let marks = self.members(at as usize).map(Marks::of);
+            let marks = self.members(at as usize).map(|members| Marks::of(members, overhead));
             let own =
                 (believed.is_some() || !task.by_class.is_empty() || marks.is_some()).then(|| TaskContext {
                     overrun: believed.is_some(),
@@ -141,8 +162,8 @@ impl WorkflowSubmission {
                 task: own.map(Box::new),
                 ..GridContext::default()
             };
-            let job = Job::rigid(self.first_job.0 + at, self.submit, task.procs, task.runtime);
-            Job { estimate: belief.runtime, grid: Some(Box::new(context)), ..job }
+            let job = Job::rigid(self.first_job.0 + at, self.submit, task.procs, task.runtime + overhead);
+            Job { estimate: belief.runtime + overhead, grid: Some(Box::new(context)), ..job }
         })
     }
 }

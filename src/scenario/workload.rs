@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::formats::swf::Clean;
-use crate::model::{Named, NamedError};
+use crate::model::{Named, NamedError, WorkflowOverheads};
 use crate::scenario::archive;
 use crate::workflow::Rescaled;
 use crate::workflow::shapes::ShapeSpec;
@@ -45,6 +45,8 @@ pub struct WorkflowPlan {
     pub rescaled: Rescaled,
     /// How tasks are put into groups.
     pub group: Option<Named>,
+    /// What their enactment takes beyond their tasks.
+    pub overheads: WorkflowOverheads,
 }
 
 /// Where workflows come from.

@@ -9,7 +9,8 @@ use super::grouping::{Group, Grouping, GroupingRegistry};
 use super::shapes::ShapeSpec;
 use super::{Workflow, WorkflowError};
 use crate::model::{
-    Job, JobId, Named, RegistryError, Submission, TaskGroups, WorkflowSpec, WorkflowSubmission,
+    Job, JobId, Named, RegistryError, Submission, TaskGroups, WorkflowOverheads, WorkflowSpec,
+    WorkflowSubmission,
 };
 use crate::units::{Bandwidth, Time};
 use crate::workload::poisson::Lengths;
@@ -64,6 +65,7 @@ pub struct WorkflowSource {
     supply: Supply,
     count: u64,
     every: Option<Lengths>,
+    overheads: WorkflowOverheads,
     /// What tasks are put into groups by, as it is written.
     grouping: Option<(Named, Arc<dyn Group>)>,
     notes: Vec<String>,
@@ -99,13 +101,28 @@ impl WorkflowSource {
         let (gaps, seeds) = (stream("workflow gaps"), stream("workflow seeds"));
         let state = State { made: 0, base: Time::ZERO, next_job: 1, gaps, seeds };
         let seed = (seed, entity.to_owned());
-        Self { supply, count: 1, every: None, grouping: None, notes: Vec::new(), seed, state }
+        Self {
+            supply,
+            count: 1,
+            every: None,
+            overheads: WorkflowOverheads::default(),
+            grouping: None,
+            notes: Vec::new(),
+            seed,
+            state,
+        }
     }
 
     /// Submits them so many times, with these gaps; without gaps all at once.
     #[must_use]
     pub fn repeated(self, count: u64, every: Option<Lengths>) -> Self {
         Self { count, every, ..self }
+    }
+
+    /// Enacts each with these overheads.
+    #[must_use]
+    pub fn with_overheads(self, overheads: WorkflowOverheads) -> Self {
+        Self { overheads, ..self }
     }
 
     /// Puts the tasks of each into groups.
@@ -167,7 +184,7 @@ impl WorkflowSource {
             // Every workflow can be serialized.
             Supply::Given { workflows, .. } => postcard::to_stdvec(workflows).unwrap_or_default(),
         };
-        xxh3_128(&postcard::to_stdvec(&(text, self.count, gaps, group)).unwrap_or_default())
+        xxh3_128(&postcard::to_stdvec(&(text, self.count, gaps, group, self.overheads)).unwrap_or_default())
     }
 }
 
@@ -211,6 +228,7 @@ impl Source for WorkflowSource {
         let purpose = format!("estimates of workflow {}", self.state.made + 1);
         let seed = Stream::new(self.seed.0, &self.seed.1, &purpose).below(u64::MAX);
         let mut submission = WorkflowSubmission::new(submit, JobId(self.state.next_job), spec, seed);
+        submission.overheads = self.overheads;
         if let Some((_, by)) = &self.grouping {
             submission = put_into_groups(submission, &**by).map_err(|error| failed(self.name(), error))?;
         }

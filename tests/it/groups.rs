@@ -2,18 +2,26 @@
 
 use gridemu::grid::{Grid, Policies};
 use gridemu::model::{
-    ChurnAct, GridSpec, Machines, Outcome, PartitionId, PlannedChurn, ProcSet, Record, WorkflowSpec,
+    ChurnAct, GridSpec, Machines, Outcome, PartitionId, PlannedChurn, ProcSet, Record, WorkflowOverheads,
+    WorkflowSpec,
 };
-use gridemu::units::{Rate, Time};
+use gridemu::units::{Rate, Span, Time};
 use gridemu::workflow::WorkflowSource;
 
 use crate::enactment::{instant, secs, tasks, workflow, workflows};
 use crate::support::through_bytes;
 
 /// A workflow in groups on a site of one machine.
-fn built(cores: u32, script: &[(u64, ChurnAct)], spec: WorkflowSpec, group: &str) -> Grid {
+fn built(
+    cores: u32,
+    script: &[(u64, ChurnAct)],
+    spec: WorkflowSpec,
+    group: &str,
+    overheads: WorkflowOverheads,
+) -> Grid {
     let source = WorkflowSource::given("test", vec![(Time::ZERO, spec)], 1, "portal");
-    let source = source.grouped(&group.parse().expect("a grouping")).expect("it is known");
+    let source =
+        source.with_overheads(overheads).grouped(&group.parse().expect("a grouping")).expect("it is known");
     let mut grid: GridSpec = instant("mct", &[1 << 20]);
     grid.sites[0].partitions[0].cores = cores;
     let planned = |(at, act): &(u64, ChurnAct)| PlannedChurn { at: Time::from_secs(*at), act: act.clone() };
@@ -21,9 +29,19 @@ fn built(cores: u32, script: &[(u64, ChurnAct)], spec: WorkflowSpec, group: &str
     Grid::build(&grid, Vec::new(), Some(Box::new(source)), &Policies::standard()).expect("a grid")
 }
 
-/// Runs it, and again from a snapshot taken after each step, which must leave the same.
 fn run(cores: u32, script: &[(u64, ChurnAct)], spec: WorkflowSpec, group: &str) -> Vec<Record> {
-    let new = || built(cores, script, spec.clone(), group);
+    run_with(cores, script, spec, group, WorkflowOverheads::default())
+}
+
+/// Runs it, and again from a snapshot taken after each step, which must leave the same.
+fn run_with(
+    cores: u32,
+    script: &[(u64, ChurnAct)],
+    spec: WorkflowSpec,
+    group: &str,
+    overheads: WorkflowOverheads,
+) -> Vec<Record> {
+    let new = || built(cores, script, spec.clone(), group, overheads);
     let to_its_end =
         |mut grid: Grid, records: &mut Vec<Record>| while grid.step(records).expect("it runs").is_some() {};
     let mut whole = Vec::new();
@@ -96,4 +114,19 @@ fn a_level_runs_side_by_side() {
         })
         .collect();
     assert_eq!(jobs, [(2, 43)]);
+}
+
+/// The engine takes 3 s for each job, and each job 2 s before its first task: three jobs, then one.
+#[test]
+fn each_job_has_its_overheads() {
+    let overheads = WorkflowOverheads { engine_delay: Span::from_secs(3), job_overhead: Span::from_secs(2) };
+    let records = run_with(1, &[], chain(), "none", overheads);
+    assert_eq!(times(&records), [("t0", 3, 15), ("t1", 18, 40), ("t2", 43, 50)]);
+    let ready: Vec<_> = tasks(&records).iter().map(|task| task.ready.map(secs)).collect();
+    assert_eq!(ready, [Some(0), Some(15), Some(40)]);
+    let parts = workflows(&records)[0].parts.expect("it has ended");
+    assert_eq!((parts.run.micros(), parts.dispatch.micros()), (41_000_000, 9_000_000));
+    assert_eq!(workflows(&records)[0].critical_path.micros(), 35_000_000);
+    let records = run_with(1, &[], chain(), "vertical", overheads);
+    assert_eq!(times(&records), [("t0", 5, 15), ("t1", 15, 35), ("t2", 35, 40)]);
 }

@@ -9,11 +9,11 @@ use super::data::{Data, place_of};
 use super::records::Ran;
 use super::{Broker, State, unplaced};
 use crate::broker::mapping::Dag;
-use crate::broker::{BrokerEvent, Ended, LiveWorkflow, Planned, Pool, TaskState, Tasks};
+use crate::broker::{Ended, LiveWorkflow, Pool, TaskState, Tasks};
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
-    FileId, Job, JobId, Outcome, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskId, TransferOutcome,
-    TransferRecord, WorkflowBounds, WorkflowFile, WorkflowSettings, WorkflowSpec, WorkflowSubmission,
+    FileId, Job, JobId, Outcome, PoolId, Record, RecordSink, SiteId, TaskId, TransferOutcome, TransferRecord,
+    WorkflowBounds, WorkflowFile, WorkflowSettings, WorkflowSpec, WorkflowSubmission,
 };
 use crate::units::{Span, Time};
 use crate::workflow::{Costs, Estimates, Workflow};
@@ -100,6 +100,11 @@ impl Workflows {
     /// How a task comes on; `None` if it is of no workflow.
     pub(super) fn course(&mut self, task: TaskId) -> Option<&mut Course> {
         self.of(task).map(|(enacted, at)| &mut enacted.tasks[at])
+    }
+
+    /// How long the workflow engine takes to make a job of a task.
+    pub(super) fn engine_delay(&self, task: TaskId) -> Span {
+        self.get(task).map_or(Span::ZERO, |(enacted, _)| enacted.submitted.overheads.engine_delay)
     }
 
     /// What policies see of them, in the order in which they arrived.
@@ -240,16 +245,11 @@ impl Broker {
         };
         let workflow = checked(&submitted.spec)?;
         self.check_sizes(&submitted)?;
-        let jobs: Vec<Box<Job>> = submitted.jobs(None).map(Box::new).collect();
-        // What it needs at least is said of its tasks, not of the groups that they are in.
-        let (secs, bounds) = match &submitted.groups {
-            None => least(&workflow, &jobs, &self.state.pools),
-            Some(groups) => {
-                let alone = WorkflowSubmission::new(submitted.submit, JobId(0), groups.workflow.clone(), 0);
-                let jobs: Vec<Box<Job>> = alone.jobs(None).map(Box::new).collect();
-                least(&checked(&groups.workflow)?, &jobs, &self.state.pools)
-            }
-        };
+        // What it needs at least is said of its tasks, not of the groups that they are in, nor of overheads.
+        let ungrouped = submitted.groups.as_ref().map(|groups| checked(&groups.workflow)).transpose()?;
+        let alone = WorkflowSubmission::new(submitted.submit, JobId(0), submitted.ungrouped().clone(), 0);
+        let jobs: Vec<Box<Job>> = alone.jobs(None).map(Box::new).collect();
+        let (secs, bounds) = least(ungrouped.as_ref().unwrap_or(&workflow), &jobs, &self.state.pools);
         let first_file = self.state.data.number(workflow.files().len());
         for (number, file) in (first_file.0..).zip(workflow.files()) {
             // A result is used by who brings it home.
@@ -262,13 +262,20 @@ impl Broker {
                 self.state.data.made(FileId(number), self.spec.workflow.files, &self.network);
             }
         }
-        let mut entries = Vec::new();
+        let (mut entries, mut prepared) = (Vec::new(), Vec::new());
         let believed = Estimates::wanted(&self.spec.workflow);
         let believed = believed.map(|wanted| wanted.of(&workflow, 0, submitted.seed).spec());
         for (id, job) in workflow.ids().zip(submitted.jobs(believed.as_ref()).map(Box::new)) {
             match workflow.predecessors(id).count() {
-                0 => entries.push(job),
-                missing => self.state.tasks.block(job, missing as u32),
+                0 if submitted.overheads.engine_delay.is_zero() => entries.push(job),
+                // The last to complete, in a way, is the workflow engine.
+                missing => {
+                    let engine = u32::from(!submitted.overheads.engine_delay.is_zero());
+                    if missing == 0 {
+                        prepared.push(super::task(&job));
+                    }
+                    self.state.tasks.block(job, missing as u32 + engine);
+                }
             }
         }
         let enacted = Enacted {
@@ -288,7 +295,11 @@ impl Broker {
             submitted,
         };
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
-        entries.into_iter().for_each(|job| self.ready(job, None, None, now, outbox));
+        for job in entries {
+            self.note_ready(super::task(&job), None, now);
+            self.ready(job, None, now, outbox);
+        }
+        prepared.into_iter().for_each(|task| self.prepare(task, None, now));
         if self.spec.workflow.together {
             self.lose_all();
         }
@@ -310,35 +321,6 @@ impl Broker {
                     "file `{name}` of {size} does not fit into the storage of site `{site}`, which has a capacity of {capacity}"
                 ),
             }),
-        }
-    }
-
-    /// Lets a task wait to be assigned, now that all that it waits for has completed: it is submitted as a job of the grid. If it is planned,
-    /// it waits for its turn. `after` is the task that it waited for last, with the parts of the time up to its end.
-    fn ready(
-        &mut self,
-        mut job: Box<Job>,
-        planned: Option<Planned>,
-        after: Option<(u32, ResponseParts)>,
-        now: Stamp,
-        outbox: &mut dyn Outbox,
-    ) {
-        job.resubmit(now.time);
-        let task = super::task(&job);
-        if let Some(course) = self.state.workflows.course(task) {
-            course.ready = Some(now.time);
-            if planned.is_some() {
-                course.decide(now.time);
-            }
-            if let Some((task, path)) = after {
-                (course.after, course.path) = (Some(task), path);
-            }
-        }
-        self.policy.on(&BrokerEvent::Unblocked(job.id));
-        self.wait(job, Vec::new(), now, outbox);
-        if let Some(planned) = planned {
-            self.state.tasks.plan(task, planned);
-            self.bring_ahead(task, planned.pool, now, outbox);
         }
     }
 
@@ -368,11 +350,19 @@ impl Broker {
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
         enacted.live.end(at, Ended { pool: place, at: end });
-        let (mut unblocked, mut cancelled) = (Vec::new(), Vec::new());
+        let delay = enacted.submitted.overheads.engine_delay;
+        let (mut unblocked, mut prepared, mut cancelled) = (Vec::new(), Vec::new(), Vec::new());
         if outcome == Outcome::Completed {
             enacted.completed += enacted.submitted.members(at).map_or(1, <[_]>::len) as u32;
             let (live, after) = (&enacted.live, enacted.live.dag().successors(at));
-            unblocked.extend(after.filter_map(|(next, _)| tasks.unblock(live.id(next))));
+            for (next, _) in after {
+                let next = live.id(next);
+                if delay.is_zero() {
+                    unblocked.extend(tasks.unblock(next));
+                } else if tasks.count_down(next) == Some(1) {
+                    prepared.push(next);
+                }
+            }
         } else {
             let mut doomed: BTreeSet<usize> =
                 enacted.live.dag().successors(at).map(|(next, _)| next).collect();
@@ -398,6 +388,10 @@ impl Broker {
         }
         cancelled.iter().for_each(|ended| self.notify_portal(ended, now, outbox));
         let after = Some((at as u32, path));
-        unblocked.into_iter().for_each(|(job, planned)| self.ready(job, planned, after, now, outbox));
+        for (job, planned) in unblocked {
+            self.note_ready(super::task(&job), after, now);
+            self.ready(job, planned, now, outbox);
+        }
+        prepared.into_iter().for_each(|task| self.prepare(task, after, now));
     }
 }

@@ -10,7 +10,7 @@ use crate::scenario::kind::named::Params;
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::tree::{self, Node};
 use crate::scenario::workload::{EstimateSource, Workload};
-use crate::units::Bytes;
+use crate::units::{Bytes, Span};
 use crate::workload::Estimates;
 
 keys! {
@@ -67,6 +67,11 @@ keys! {
         /// How its tasks are put into [groups](workflows.md#grouping), each of which goes to a site as one job: `"paul"`, `"horizontal[size=10]"`,
         /// `"vertical"`, `"level"`, `"pilot[procs=16]"`.
         group: Option<String> => "none";
+        /// Time that the workflow engine needs to make a job of a task that is ready, each by itself: from when all that it waits for has completed to
+        /// when it can be assigned.
+        engine_delay: Option<Span> => "0 s";
+        /// Time for which each of its jobs holds its processors before its task (or the first of its group) runs: start-up, a container.
+        job_overhead: Option<Span> => "0 s";
     }
 }
 

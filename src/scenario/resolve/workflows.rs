@@ -1,7 +1,7 @@
 //! Resolves the workflows of the portal.
 
 use super::Checker;
-use crate::model::{Named, SiteSpec, WorkflowSettings};
+use crate::model::{Named, SiteSpec, WorkflowOverheads, WorkflowSettings};
 use crate::scenario::defaults::generator_in;
 use crate::scenario::keys::{WorkflowKeys, WorkloadKeys};
 use crate::scenario::resolved::PlannedWorkload;
@@ -106,10 +106,21 @@ impl Checker<'_> {
             },
             Some(Err(error)) => return self.refuse(&path.key("group"), error.to_string()),
         };
+        let overheads = WorkflowOverheads {
+            engine_delay: keys.engine_delay.unwrap_or_default(),
+            job_overhead: keys.job_overhead.unwrap_or_default(),
+        };
         let rescaled = Rescaled { runtime: keys.scale_runtime, data: keys.scale_data, ccr: keys.ccr };
         Some(PlannedWorkload {
             entity,
-            workload: Workload::Workflows(Box::new(WorkflowPlan { origin, count, every, rescaled, group })),
+            workload: Workload::Workflows(Box::new(WorkflowPlan {
+                origin,
+                count,
+                every,
+                rescaled,
+                group,
+                overheads,
+            })),
             shaping: Shaping { seed, ..Shaping::default() },
             input: Bytes::ZERO,
             output: Bytes::ZERO,

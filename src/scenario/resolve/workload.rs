@@ -109,6 +109,9 @@ impl Checker<'_> {
             ("scale_runtime", keys.scale_runtime.is_some()),
             ("scale_data", keys.scale_data.is_some()),
             ("ccr", keys.ccr.is_some()),
+            ("group", keys.group.is_some()),
+            ("engine_delay", keys.engine_delay.is_some()),
+            ("job_overhead", keys.job_overhead.is_some()),
         ];
         for (only, _) in of_workflows.iter().filter(|(_, given)| *given) {
             self.wrong(&path.key(only), format!("`{only}` is for workflows, and there is no `workflow`"));
