@@ -22,6 +22,11 @@ impl Broker {
         }
     }
 
+    /// Jobs that are assigned and wait with the broker for their files.
+    pub fn staged(&self) -> impl Iterator<Item = &Job> {
+        self.state.tasks.staged()
+    }
+
     /// Whether a file that a task reads is not at a site.
     pub(super) fn lacks_files(&self, task: TaskId, site: SiteId) -> bool {
         let State { workflows, data, .. } = &self.state;
