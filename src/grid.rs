@@ -332,11 +332,14 @@ impl Grid {
             let left = site.partitions().iter().flat_map(crate::local::Partition::stuck);
             left.map(move |(job, procs)| Waiter { job, site: Some(name.clone()), procs })
         });
-        let with_broker = self.broker().into_iter().flat_map(Broker::waiting).map(|job| Waiter {
-            job: JobRef { workload: WorkloadId::GRID, number: job.id },
-            site: None,
-            procs: job.size.preferred(),
-        });
+        let with_broker =
+            self.broker().into_iter().flat_map(|broker| broker.waiting().chain(broker.staged())).map(|job| {
+                Waiter {
+                    job: JobRef { workload: WorkloadId::GRID, number: job.id },
+                    site: None,
+                    procs: job.size.preferred(),
+                }
+            });
         at_sites.chain(with_broker).collect()
     }
 

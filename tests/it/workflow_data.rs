@@ -748,3 +748,18 @@ fn a_copy_waits_for_space() {
     let told = "workflow 0 `test`: file `f0` of 13 MB does not fit into the storage of site `site-0`, which has a capacity of 12 MB";
     assert!(error.to_string().contains(told), "{error}");
 }
+
+/// Site 0 has the only copy of what t1 reads, from 12 on, and leaves at 20 for ever: the run says who waits.
+#[test]
+fn a_task_whose_files_never_come_back_is_told() {
+    let mut spec = two_sites(1, "pinned");
+    let leave = PlannedChurn { at: Time::from_secs(20), act: ChurnAct::LeaveSite };
+    spec.sites[0].churn.script.push(leave);
+    let pair = with_files(&[10, 20], &[(5, Some(0), &[1])]);
+    let mut records = Vec::new();
+    let error = built(&spec, (&[0, 1], false), &[(0, pair)]).run(&mut records).expect_err("it is stuck");
+    assert!(error.to_string().contains("job 2 waits at the broker for 1 processor"), "{error}");
+    assert_eq!(fates(&records), [("f0".to_owned(), 1, 2, 12, 21, "lost")]);
+    let outcomes: Vec<Outcome> = tasks(&records).iter().map(|task| task.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Completed, Outcome::Unfinished]);
+}

@@ -29,6 +29,14 @@ impl Tasks {
         }
     }
 
+    /// The jobs that wait for their files, by number.
+    pub fn staged(&self) -> impl Iterator<Item = &Job> {
+        self.rows.values().filter_map(|row| match &row.phase {
+            Phase::Staging { job, .. } => Some(&**job),
+            _ => None,
+        })
+    }
+
     /// Takes out a staged task, to be planned again: the place of its pool, its job, and the pools that had refused it.
     pub(crate) fn unstage(&mut self, task: TaskId) -> Option<(usize, Box<Job>, Vec<PoolId>)> {
         let Phase::Staging { placed, .. } = &self.rows.get(&task)?.phase else { return None };

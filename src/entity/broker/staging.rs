@@ -2,12 +2,12 @@
 
 use super::data::{Copying, place_of, site_at};
 use super::{Broker, State, of_job, task};
-use crate::broker::{BrokerEvent, TaskState};
+use crate::broker::{BrokerEvent, Pool, TaskState};
 use crate::entity::mailbox::Moments;
-use crate::entity::{Address, Outbox, Stamp, ToDispatcher, ToNetwork};
+use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher, ToNetwork};
 use crate::model::{
     EventCause, EventKind, EventRecord, FileId, Job, JobId, Record, SiteId, TaskId, TransferMode,
-    TransferOutcome, TransferRecord,
+    TransferOutcome, TransferRecord, WorkflowFile, WorkflowSubmission,
 };
 use crate::platform::{Coming, Fetch, Place};
 use crate::units::{Bytes, Span};
@@ -20,6 +20,29 @@ impl Broker {
             TaskState::Staging(pool) => Some(self.state.pools.get(pool)?.facts.id.site),
             _ => None,
         }
+    }
+
+    /// Refuses a workflow with a file that does not fit into the storage of each site.
+    pub(super) fn check_sizes(&self, submitted: &WorkflowSubmission) -> Result<(), EntityError> {
+        let capacity = |pool: &Pool| self.network.storage(place_of(pool.facts.id.site) as usize).capacity;
+        let limited = self.state.pools.iter().filter_map(|pool| Some((capacity(pool)?, &pool.facts.site)));
+        let Some((capacity, site)) = limited.min() else { return Ok(()) };
+        let WorkflowSubmission { number, spec, .. } = submitted;
+        match spec.files.iter().find(|file| file.size > capacity) {
+            None => Ok(()),
+            Some(WorkflowFile { name, size }) => Err(EntityError::BadWorkflow {
+                number: *number,
+                name: spec.name.clone(),
+                problem: format!(
+                    "file `{name}` of {size} does not fit into the storage of site `{site}`, which has a capacity of {capacity}"
+                ),
+            }),
+        }
+    }
+
+    /// Jobs that are assigned and wait with the broker for their files.
+    pub fn staged(&self) -> impl Iterator<Item = &Job> {
+        self.state.tasks.staged()
     }
 
     /// Whether a file that a task reads is not at a site.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::course::{Course, bounds};
-use super::data::{Data, place_of};
+use super::data::Data;
 use super::records::Ran;
 use super::{Broker, State, unplaced};
 use crate::broker::mapping::Dag;
@@ -304,24 +304,6 @@ impl Broker {
             self.lose_all();
         }
         Ok(())
-    }
-
-    /// Refuses a workflow with a file that does not fit into the storage of each site.
-    fn check_sizes(&self, submitted: &WorkflowSubmission) -> Result<(), EntityError> {
-        let capacity = |pool: &Pool| self.network.storage(place_of(pool.facts.id.site) as usize).capacity;
-        let limited = self.state.pools.iter().filter_map(|pool| Some((capacity(pool)?, &pool.facts.site)));
-        let Some((capacity, site)) = limited.min() else { return Ok(()) };
-        let WorkflowSubmission { number, spec, .. } = submitted;
-        match spec.files.iter().find(|file| file.size > capacity) {
-            None => Ok(()),
-            Some(WorkflowFile { name, size }) => Err(EntityError::BadWorkflow {
-                number: *number,
-                name: spec.name.clone(),
-                problem: format!(
-                    "file `{name}` of {size} does not fit into the storage of site `{site}`, which has a capacity of {capacity}"
-                ),
-            }),
-        }
     }
 
     /// Goes on with the workflow of a job that has ended, if it is of one: what waits for it is ready if it has completed and was the last;
