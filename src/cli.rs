@@ -7,6 +7,7 @@ mod campaign;
 mod check;
 mod compare;
 mod explain;
+mod export;
 mod figures;
 mod fork;
 mod generate;
@@ -70,6 +71,8 @@ enum Command {
     Generate(generate::Args),
     /// Print what is in a workload (jobs, load, users, sizes, run times, arrivals) or in workflows (tasks by type, levels, critical path, data)
     Inspect(inspect::Args),
+    /// Write a workflow of a run as WfFormat, with what was executed where and when
+    Export(export::Args),
     /// Make an HTML page with tables and figures of runs or of a campaign
     Report(report::Args),
     /// List the policies, or describe one
@@ -111,7 +114,8 @@ pub fn main_with(policies: Policies) -> ExitCode {
         Command::Explain(args) => explain::run(&args, &policies),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
-        Command::Report(args) => report::run(&args),
+        Command::Export(args) => export::run(&args, &policies),
+        Command::Report(args) => report::run(&args, &policies),
         Command::Policies(args) => policies::run(&args, &policies),
         Command::Sites(args) => sites::run(&args, &policies),
         Command::Check(args) => check::run(&args, &policies),
@@ -171,6 +175,17 @@ fn runs_in(folder: &Path) -> Result<Vec<RunFolder>, ReadError> {
     let (runs, unfinished) = RunFolder::all_in(folder)?;
     unfinished.iter().for_each(|error| talk(&format!("warning: left out: {error}")));
     Ok(runs)
+}
+
+/// The only run in a folder.
+fn only_run(folder: &Path) -> Result<RunFolder, RunError> {
+    let mut runs = runs_in(folder)?;
+    if let [one, other, ..] = &runs[..] {
+        let (one, other) = (one.dir().display(), other.dir().display());
+        return Err(RunError::request(format!("`{}` holds several runs", folder.display()))
+            .with_hint(format!("give one: `{one}`, `{other}`, ...")));
+    }
+    runs.pop().ok_or_else(|| RunError::request("there is no run"))
 }
 
 /// Writes a message to standard error.

@@ -18,6 +18,7 @@ mod clock;
 mod commands;
 mod error;
 mod explain;
+mod export;
 mod fork;
 mod notes;
 mod progress;
@@ -37,9 +38,10 @@ pub use checkpoint::{Anew, Control};
 pub use commands::Commands;
 pub use error::{RunError, RunErrorKind};
 pub use explain::{
-    AssignedTo, At, AtState, Attempt, ComparedPool, ExplainOptions, Explained, ExplainedJob, Stretch,
-    WaitPlace, explain,
+    AssignedTo, At, AtState, Attempt, ComparedPool, ExplainOptions, Explained, ExplainedJob, ExplainedTask,
+    Stretch, WaitPlace, WaitedFor, explain, job_of_task,
 };
+pub use export::export_workflow;
 pub use fork::{Branch, Difference, ForkOptions, Futures, fork};
 pub use progress::{Notice, Progress, RunsDone};
 pub use replay::ReplayScenario;
@@ -50,5 +52,5 @@ pub use snapshots::{
     PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, describe_snapshot, describe_store, prune,
 };
 pub use validate::{GridFrom, validate};
-pub use workflows::{OpenedWorkflows, is_workflow, open_workflows};
+pub use workflows::{OpenedWorkflows, is_workflow, open_workflows, submitted_workflows};
 pub use workload::Opened;

@@ -33,6 +33,7 @@ mod error;
 mod explain;
 mod explanation;
 mod ineligible;
+mod marks;
 mod numbers;
 mod partition;
 mod policy;

@@ -26,6 +26,7 @@ pub(crate) mod tests;
 mod unended;
 mod waits;
 mod window;
+mod workflows;
 
 pub use backlog::{Backlog, BacklogSummary};
 pub(crate) use blocks::{Block, BlockError, BlockId, Blocks, Exact, Skeleton};
@@ -47,3 +48,4 @@ pub use summary::{ClassMeasures, DifferentDefinitions, Measures, Outcomes, Summa
 pub use unended::ToTheEnd;
 pub use waits::{RecordedWaits, WaitComparison};
 pub use window::Window;
+pub use workflows::{ShareSummary, WorkflowMeasures, WorkflowRatios, WorkflowSummary};

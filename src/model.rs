@@ -30,9 +30,10 @@ pub use churn::{
 pub use class::{ClassError, JobClass, JobClasses, SizeBound};
 pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
 pub use enactment::{
-    EstimateBase, PlanRepair, TaskOrder, TransferMode, TransferOutcome, TransferRecord, WorkflowSettings,
+    EstimateBase, LostData, PlanRepair, TaskOrder, TransferMode, TransferOutcome, TransferRecord,
+    WorkflowSettings,
 };
-pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan, Sharing};
+pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan, Sharing, StorageSpec};
 pub use ids::{
     FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkflowId, WorkloadId,
 };
@@ -50,8 +51,9 @@ pub use registry::{About, Alias, Entry, Kind, ParamInfo, Registry, RegistryError
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
 pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};
-pub use task::{TaskContext, TaskTimes};
+pub use task::{Marks, Passed, TaskContext, TaskTimes};
 pub(crate) use text::{saved_as_text, words};
 pub use workflow::{
-    Submission, TaskRecord, WorkflowFile, WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,
+    GroupMember, ResponseParts, Submission, TaskGroups, TaskRecord, WorkflowBounds, WorkflowFile,
+    WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,
 };

@@ -16,6 +16,6 @@ mod usage;
 pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn};
 pub use network::{Arrival, Links, Load};
 pub use replicas::{Broken, Coming, Fetch, Place, Replicas};
-pub use storage::{Storage, StorageSpec, TooLarge};
+pub use storage::{Storage, TooLarge};
 pub use tariff::{Tariff, WeighedTime, facility};
 pub use usage::{Ended, ProcTime, Usage};

@@ -41,4 +41,4 @@ pub use study_figures::{comparison_figures, study_figures};
 pub use tables::json;
 pub use validation::{validation_complaint, validation_json, validation_table};
 pub use workflow::{grouping_table, workflow_table, workflows_table};
-pub use workflow_figure::workflow_figure;
+pub use workflow_figure::{EndPath, workflow_figure};

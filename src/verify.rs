@@ -23,6 +23,7 @@ mod seen;
 mod segment;
 #[cfg(test)]
 mod tests;
+pub(crate) mod workflows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -132,6 +132,14 @@ impl Tasks {
         })
     }
 
+    /// When a task that is placed reaches its site; `None` while the dispatcher holds it back.
+    pub fn arrival(&self, task: TaskId) -> Option<Stamp> {
+        match self.rows.get(&task)?.phase {
+            Phase::Placed(placed) => placed.arrival,
+            _ => None,
+        }
+    }
+
     /// How many tasks are ready, without those that a plan has decided about.
     pub fn count_ready(&self) -> usize {
         self.ready.count()

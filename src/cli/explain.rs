@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use super::{progress, runs_in, say, say_json};
-use crate::experiment::{ExplainOptions, Progress, RunError, explain};
+use super::{only_run, progress, say, say_json};
+use crate::experiment::{ExplainOptions, Progress, RunError, explain, job_of_task};
 use crate::grid::Policies;
 use crate::model::Origin;
 use crate::report::explained_text;
@@ -16,7 +16,8 @@ Examples:
   gridemu explain results --job 1203
   gridemu explain results --job 1203 --at '3 h'
   gridemu explain results --job 872 --all
-  gridemu explain results --job 17 --origin local --site delft --json";
+  gridemu explain results --job 17 --origin local --site delft --json
+  gridemu explain results --task mAdd_00000059 --workflow 0";
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
@@ -26,8 +27,16 @@ pub(super) struct Args {
     dir: PathBuf,
 
     /// The job, by its number in jobs.csv
-    #[arg(long, value_name = "J", value_parser = number, allow_hyphen_values = true)]
-    job: u64,
+    #[arg(long, value_name = "J", value_parser = number, allow_hyphen_values = true, required_unless_present = "task")]
+    job: Option<u64>,
+
+    /// A task of a workflow, by its name in tasks.csv, instead of a job
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["job", "origin", "site"])]
+    task: Option<String>,
+
+    /// The workflow of the task, by its number in workflows.csv, if several have one of this name
+    #[arg(long, value_name = "N", requires = "task")]
+    workflow: Option<u32>,
 
     /// Origin of the job, if several have the number
     #[arg(long, value_enum)]
@@ -57,22 +66,16 @@ enum OriginArg {
 }
 
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
-    let mut folders = runs_in(&args.dir)?;
-    if let [one, other, ..] = &folders[..] {
-        let (one, other) = (one.dir().display(), other.dir().display());
-        return Err(RunError::request(format!("`{}` holds several runs", args.dir.display()))
-            .with_hint(format!("give one: `{one}`, `{other}`, ...")));
-    }
-    let Some(folder) = folders.pop() else { return Err(RunError::request("there is no run")) };
-    let options = ExplainOptions {
-        job: args.job,
-        origin: args.origin.map(|origin| match origin {
-            OriginArg::Local => Origin::Local,
-            OriginArg::Grid => Origin::Grid,
-        }),
-        site: args.site.clone(),
-        at: args.at.map(|Clock(at)| at),
+    let folder = only_run(&args.dir)?;
+    let origin = args.origin.map(|origin| match origin {
+        OriginArg::Local => Origin::Local,
+        OriginArg::Grid => Origin::Grid,
+    });
+    let (job, origin) = match &args.task {
+        Some(task) => (job_of_task(&folder, task, args.workflow)?, Some(Origin::Grid)),
+        None => (args.job.unwrap_or_default(), origin),
     };
+    let options = ExplainOptions { job, origin, site: args.site.clone(), at: args.at.map(|Clock(at)| at) };
     let progress = Progress::default();
     let told =
         progress::shown("repeating the run", &progress, || explain(&folder, &options, policies, &progress))?;

@@ -173,7 +173,7 @@ fn draw(figures: &FigureArgs, workflows: &[(Time, Workflow)]) -> Result<(), RunE
     let mut charts = Vec::with_capacity(workflows.len());
     for (number, (_, workflow)) in (1..).zip(workflows) {
         let name = if workflows.len() > 1 { format!("workflow-{number}") } else { "workflow".to_owned() };
-        let Some(chart) = report::workflow_figure(workflow) else {
+        let Some(chart) = report::workflow_figure(workflow, None) else {
             let problem =
                 format!("`{}` has too many tasks and too many types of task to draw it", workflow.name());
             return Err(

@@ -354,5 +354,5 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
     if args.trace {
         folders.iter().try_for_each(|folder| trace::write(folder))?;
     }
-    page.map_or(Ok(()), |page| page.write(&folders))
+    page.map_or(Ok(()), |page| page.write(&folders, policies))
 }

@@ -6,8 +6,9 @@ use clap::Args as ClapArgs;
 
 use super::figures::{FigureArgs, failed, refused};
 use super::{runs_in, say, talk};
-use crate::experiment::RunError;
-use crate::model::JobClasses;
+use crate::experiment::{RunError, submitted_workflows};
+use crate::grid::Policies;
+use crate::model::{JobClasses, WorkflowSubmission};
 use crate::output::RunFolder;
 use crate::report::charts::Theme;
 use crate::report::page::{Report, ReportError, ReportOptions};
@@ -57,7 +58,7 @@ pub(super) struct Args {
     classes: Option<JobClasses>,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), RunError> {
+pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     args.figures.check()?;
     let options = ReportOptions {
         classes: args.classes.clone(),
@@ -66,8 +67,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
         along: args.along.clone(),
         pareto: args.pareto.clone(),
         within: args.within.clone(),
-        unkept: false,
-        notes: Vec::new(),
+        ..ReportOptions::default()
     };
     let report = match &args.paths[..] {
         [only] if is_study(only) => {
@@ -88,7 +88,8 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
                 folders.extend(runs_in(path).map_err(ReportError::from).map_err(refused)?);
             }
             check_options(args, false)?;
-            Report::of_runs(&folders, &options).map_err(refused)?
+            let workflows = workflows_of(&folders, policies);
+            Report::of_runs(&folders, &ReportOptions { workflows, ..options }).map_err(refused)?
         }
     };
     let out = args.out.clone().unwrap_or_else(|| default_page(&args.paths[0]));
@@ -146,15 +147,25 @@ impl PageOfRun {
     }
 
     /// Writes the page of the runs in these folders.
-    pub(super) fn write(&self, folders: &[PathBuf]) -> Result<(), RunError> {
+    pub(super) fn write(&self, folders: &[PathBuf], policies: &Policies) -> Result<(), RunError> {
         let opened: Result<Vec<RunFolder>, _> =
             folders.iter().map(|folder| RunFolder::open(folder)).collect();
         let opened = opened.map_err(ReportError::from).map_err(failed)?;
-        let options = ReportOptions { unkept: self.scratch.is_some(), ..ReportOptions::default() };
+        let workflows = workflows_of(&opened, policies);
+        let options = ReportOptions { unkept: self.scratch.is_some(), workflows, ..ReportOptions::default() };
         Report::of_runs(&opened, &options).map_err(failed)?.write_html(&self.page).map_err(failed)?;
         talk(&format!("the report is in {}", self.page.display()));
         Ok(())
     }
+}
+
+/// The workflows of the run, if there is only one: a page draws some of them. If they cannot be read once more, a note says so.
+fn workflows_of(folders: &[RunFolder], policies: &Policies) -> Vec<WorkflowSubmission> {
+    let [only] = folders else { return Vec::new() };
+    submitted_workflows(only, policies).unwrap_or_else(|error| {
+        talk(&format!("note: workflows are not drawn: {error}"));
+        Vec::new()
+    })
 }
 
 /// Rejects a page that cannot be written, before the run starts.

@@ -158,7 +158,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         trace::write(&folder)?;
     }
     match (&page, &run.scenario().resolved.output.folder) {
-        (Some(page), Some(folder)) => page.write(std::slice::from_ref(folder)),
+        (Some(page), Some(folder)) => page.write(std::slice::from_ref(folder), policies),
         _ => Ok(()),
     }
 }

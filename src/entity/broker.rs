@@ -1,8 +1,11 @@
 //! The broker: decides which grid job goes to which pool.
 
+mod away;
+mod course;
 mod data;
 mod lost;
 mod planning;
+mod records;
 mod staging;
 mod tally;
 mod unplaced;
@@ -10,7 +13,7 @@ mod workflows;
 
 use serde::{Deserialize, Serialize};
 
-use self::data::Data;
+use self::data::{Copying, Data};
 pub use self::tally::BrokerTally;
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
 use self::workflows::Workflows;
@@ -191,6 +194,7 @@ impl Broker {
                 self.settle(at);
             }
             self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
+            self.state.data.change(&self.network, now.time);
             self.lose_all();
         }
         if self.spec.policy == saved.spec.policy {
@@ -231,7 +235,7 @@ impl Broker {
             ToBroker::View(reports) => {
                 let mut churned = false;
                 for report in reports {
-                    churned |= self.learn(report);
+                    churned |= self.learn(report, now, outbox);
                 }
                 self.policy.on(&BrokerEvent::ViewUpdated);
                 self.fresh = true;
@@ -249,8 +253,10 @@ impl Broker {
             }
             ToBroker::Sent { task, arrival } => self.state.tasks.sent(task, arrival),
             ToBroker::Transferred { id } => self.transferred(id, now, outbox),
+            ToBroker::Broken { id, site } => self.broken(id, site, now, outbox),
             ToBroker::Ended(ended) => {
                 self.state.last = now.time;
+                self.note_arrival(ended.task, ended.start.is_some());
                 let placed = self.state.tasks.remove(ended.task).map(|(pool, _)| self.settle(pool));
                 if let Some(pool) = placed {
                     let EndedJob { job, outcome, .. } = ended;
@@ -265,16 +271,16 @@ impl Broker {
 
     /// Handles the end of a job: its workflow goes on, and the portal is notified.
     fn over(&mut self, ended: EndedJob, pool: Option<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
-        self.notify_portal(ended, now, outbox);
+        self.notify_portal(&ended, now, outbox);
         if !self.state.workflows.is_empty() {
             self.enact(&ended, pool, now, outbox);
         }
     }
 
     /// Notifies the portal that a job has ended, if its workload must know.
-    fn notify_portal(&mut self, ended: EndedJob, now: Stamp, outbox: &mut dyn Outbox) {
+    fn notify_portal(&mut self, ended: &EndedJob, now: Stamp, outbox: &mut dyn Outbox) {
         if self.feedback {
-            self.send(Address::Portal, now, Span::ZERO, ToPortal::Ended(ended), outbox);
+            self.send(Address::Portal, now, Span::ZERO, ToPortal::Ended(ended.clone()), outbox);
         }
     }
 
@@ -314,9 +320,9 @@ impl Broker {
     }
 
     /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
-    fn learn(&mut self, report: SiteReport) -> bool {
+    fn learn(&mut self, report: SiteReport, now: Stamp, outbox: &mut dyn Outbox) -> bool {
         let Some(&first) = self.first_pool.get(report.site.index()) else { return false };
-        let mut churned = false;
+        let (mut churned, was_open) = (false, self.state.pools[first].open);
         for (at, new) in (first..).zip(report.pools) {
             let Some(pool) = self.state.pools.get_mut(at) else { break };
             churned |= pool.report.present != new.present || pool.open != report.open;
@@ -326,6 +332,11 @@ impl Broker {
             self.state.tasks.measured(at, report.measured);
             self.settle(at);
             self.lose_misfits(at);
+        }
+        match (was_open, report.open) {
+            (true, false) => self.site_left(report.site, now, outbox),
+            (false, true) => self.site_back(report.site, now, outbox),
+            _ => {}
         }
         churned
     }
@@ -369,6 +380,7 @@ impl Moments for Broker {
         if std::mem::take(&mut self.fresh) && self.state.tasks.count_ready() + undecided > 0 {
             self.plan(now, outbox)?;
         }
+        self.begin_granted(now, outbox);
         self.send_planned(now, outbox)
     }
 

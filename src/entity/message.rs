@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::broker::PoolReport;
 use crate::model::{
-    ChurnAct, Elastic, EventCause, Job, JobId, Outcome, PoolId, RecordSink, SiteId, TaskId,
+    ChurnAct, Elastic, EventCause, Job, JobId, Outcome, Passed, PoolId, RecordSink, SiteId, TaskId,
     WorkflowSubmission,
 };
 use crate::units::{Bytes, Stamp, Time};
@@ -97,7 +97,7 @@ impl Body {
 }
 
 /// The end of a job of the grid.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedJob {
     /// Its number at the portal.
     pub task: TaskId,
@@ -109,10 +109,14 @@ pub struct EndedJob {
     pub output: Bytes,
     /// Its first start, if it has started.
     pub start: Option<Time>,
+    /// The start of its last attempt; `None` if it ended at no site.
+    pub last_start: Option<Time>,
     /// When it ended where it was.
     pub end: Time,
     /// The number of attempts that were started.
     pub attempts: u32,
+    /// When the tasks that it consists of began and ended, if it is a group.
+    pub passed: Box<[Passed]>,
 }
 
 /// A message to the portal.
@@ -151,6 +155,13 @@ pub enum ToBroker {
     Transferred {
         /// The broker's number for the copy.
         id: u64,
+    },
+    /// A copy of a file was broken off, because a site at one of its ends has left. From the network.
+    Broken {
+        /// The broker's number for the copy.
+        id: u64,
+        /// The site.
+        site: SiteId,
     },
     /// A job has ended. From the dispatcher.
     Ended(EndedJob),
@@ -227,6 +238,13 @@ pub enum ToNetwork {
         /// Who is notified of its arrival.
         reply: Address,
     },
+    /// A site has left as a whole, or is back. From the site.
+    Churn {
+        /// The site.
+        site: SiteId,
+        /// Whether it is there now.
+        open: bool,
+    },
 }
 
 /// A message to a site, which is also what a [command](crate::grid::Command) from outside carries.
@@ -293,6 +311,7 @@ letter!(Broker, ToBroker, |letter| match letter {
     | ToBroker::Ask { .. }
     | ToBroker::Sent { .. }
     | ToBroker::Transferred { .. }
+    | ToBroker::Broken { .. }
     | ToBroker::Ended(_) => Carried::new(),
 });
 letter!(Dispatcher, ToDispatcher, |letter| match letter {

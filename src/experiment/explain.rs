@@ -5,6 +5,7 @@
 mod facts;
 mod found;
 mod stretches;
+mod task;
 mod watch;
 
 use super::{Progress, RunError, rerun};
@@ -17,6 +18,7 @@ pub use facts::{
     AssignedTo, At, AtState, Attempt, ComparedPool, Explained, ExplainedJob, Stretch, WaitPlace,
 };
 use stretches::Stretches;
+pub use task::{ExplainedTask, WaitedFor, job_of_task};
 use watch::{Place, Try, Watch};
 
 /// The job to explain, and the instant.
@@ -51,7 +53,9 @@ pub fn explain(
     // A table without names of sites is of a single one.
     let site = grid.sites().find(|site| site.spec().name == *row.site).map_or(SiteId(0), Site::id);
     let mut watch = Watch::new(JobRef::new(row.origin, site, JobId(row.job)));
+    let task = if row.origin == Origin::Grid { task::find(folder, row.job)? } else { None };
     let mut explained = Explained {
+        task,
         job: ExplainedJob::new(row.job, row.origin, &row.site, grid.sites().len() > 1),
         submit_s: row.submit.as_secs_f64(),
         start_s: row.start.map(Time::as_secs_f64),
@@ -78,6 +82,9 @@ pub fn explain(
     match options.at {
         Some(at) => at_instant(&grid, &mut watch, &row, at, &mut explained),
         None => follow(&mut grid, &mut watch, &row, &mut explained)?,
+    }
+    if let Some(task) = &mut explained.task {
+        task.waits_for(folder, &watch.blockers, options.at.is_none())?;
     }
     Ok(explained)
 }

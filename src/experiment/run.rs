@@ -18,7 +18,7 @@ use crate::grid::{Grid, Merge, Policies};
 use crate::metrics::{
     Ages, BrokerFacts, GridFacts, GridMeasures, GridSummary, Ledger, RecoveryRule, Times, Window,
 };
-use crate::model::SiteSpec;
+use crate::model::{SiteId, SiteSpec};
 use crate::output::{OutputDir, OutputMark, OutputOptions};
 use crate::scenario::{Engine, PlannedWorkload, Problem, ResolvedScenario, Scenario};
 use crate::workload::{Carrying, Merged, Source};
@@ -358,6 +358,9 @@ impl Run {
         let ages = Ages::of(tally.assigned, tally.age_sum, tally.age_max);
         let mut summary =
             GridSummary::new(facts, single, &recorder.measured, &ledgers, &ages, recorder.fingerprint);
+        for (site, of_site) in (0..).map(SiteId).zip(&mut summary.sites) {
+            of_site.stored_peak_bytes = grid.broker().map_or(0, |broker| broker.stored_peak(site).count());
+        }
         let doubts = doubts(&summary);
         summary.facts.notes.extend(doubts);
         summary

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use super::{RunError, rerun};
 use crate::grid::Policies;
-use crate::model::{JobId, NamedJob};
-use crate::output::{FolderKind, RunFolder};
+use crate::model::{JobId, JobRef, NamedJob};
+use crate::output::{FolderKind, ReadError, RunFolder};
 use crate::units::{Span, Time};
 use crate::verify::names::Names;
 use crate::verify::rows::{self, TableRow, Tables};
+use crate::verify::workflows::Workflows;
 use crate::verify::{Checker, Platform, Row, Rule, Validation, Verdict, Violation};
 use workloads::Workloads;
 
@@ -53,6 +54,7 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
     let mut tally = Tally::default();
     let tau = folder.summary().and_then(|summary| summary["tau"].as_f64()).and_then(Span::from_secs_f64);
     let mut count: u64 = 0;
+    let mut workflows = Workflows::default();
     let mut workloads = match *from {
         GridFrom::Folder if !batsim => {
             rerun(folder, policies).map_err(|error| error.to_string()).and_then(|run| Workloads::open(&run))
@@ -110,7 +112,12 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
                         checker.columns(&record, &job, tau, batsim, at);
                         let name = record.job_ref();
                         match workloads.as_mut().map(|of| (of.take(name), of.is_complete())) {
-                            Ok((Ok(Some(wanted)), _)) => checker.request(&record, &wanted, at),
+                            Ok((Ok(Some(wanted)), _)) => {
+                                checker.request(&record, &wanted, at);
+                                if wanted.task {
+                                    workflows.job(&job);
+                                }
+                            }
                             Ok((Ok(None), true)) if !checker.has_ended(name) => {
                                 let said = format!("no workload of the run has {}", platform.job(name));
                                 checker.fault(Rule::Rows, job.submit, vec![name], at, said);
@@ -128,36 +135,21 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
     let last = tables.last;
     let mut verdict = checker.finish();
     let mut unchecked = found.unchecked;
-    match workloads.and_then(Workloads::left) {
-        Ok((Some(name), count)) => {
-            let message = match count {
-                1 => match platform.job(name) {
-                    NamedJob::Only(number) => format!("job {number} of the workload has no row"),
-                    NamedJob::Grid(number) => format!("job {number} of the grid's workload has no row"),
-                    NamedJob::Local(number, site) => format!("job {number} of {site}'s workload has no row"),
-                },
-                _ => format!("{count} jobs of the workload have no row, {} among them", platform.job(name)),
-            };
-            let row = Row { file: tables.jobs_file, line: 0 };
-            verdict.report(Violation { time: last, rule: Rule::Rows, jobs: vec![name], message, row });
+    let left = workloads.and_then(|mut of| of.left().map(|left| (of, left)));
+    match left {
+        Ok((of, (missing, count))) => {
+            if let Some(name) = missing {
+                verdict.report(no_row(name, count, last, &tables, &platform));
+            }
+            of.into_workflows().for_each(|workflow| workflows.submit(workflow));
+            check_workflows(folder, workflows, &platform, last, &mut verdict)?;
         }
-        Ok((None, _)) => {}
         Err(why) => {
             unchecked.insert(Rule::Precedence, why);
         }
     }
-    for row in folder.tasks()?.into_iter().flatten() {
-        row?;
-        tally.workflows += 1;
-    }
-    for row in folder.workflows()?.into_iter().flatten() {
-        row?;
-        tally.workflows += 1;
-    }
-    for row in folder.transfers()?.into_iter().flatten() {
-        row?;
-        tally.workflows += 1;
-    }
+    tally.workflows +=
+        rows_of(folder.tasks()?)? + rows_of(folder.workflows()?)? + rows_of(folder.transfers()?)?;
     agree_with_summary(folder, &tally, last, &mut verdict);
     if tables.events.is_none() && !batsim && folder.kind() == FolderKind::Run {
         unchecked.insert(Rule::Down, "the folder has no events.csv".to_owned());
@@ -174,6 +166,41 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
         verdict,
         unchecked,
     })
+}
+
+/// The violation that jobs of the workload have no row.
+fn no_row(name: JobRef, count: u64, last: Time, tables: &Tables, platform: &Platform) -> Violation {
+    let message = match (count, platform.job(name)) {
+        (1, NamedJob::Only(number)) => format!("job {number} of the workload has no row"),
+        (1, NamedJob::Grid(number)) => format!("job {number} of the grid's workload has no row"),
+        (1, NamedJob::Local(number, site)) => format!("job {number} of {site}'s workload has no row"),
+        (_, name) => format!("{count} jobs of the workload have no row, {name} among them"),
+    };
+    let row = Row { file: tables.jobs_file, line: 0 };
+    Violation { time: last, rule: Rule::Rows, jobs: vec![name], message, row }
+}
+
+/// Checks the tables of tasks and of workflows.
+fn check_workflows(
+    folder: &RunFolder,
+    mut workflows: Workflows,
+    platform: &Platform,
+    last: Time,
+    verdict: &mut Verdict,
+) -> Result<(), ReadError> {
+    for task in folder.tasks()?.into_iter().flatten() {
+        workflows.task(task?, verdict);
+    }
+    for workflow in folder.workflows()?.into_iter().flatten() {
+        workflows.workflow(&workflow?, platform, verdict);
+    }
+    workflows.finish(last, verdict);
+    Ok(())
+}
+
+/// The number of rows of a table, each of which is read.
+fn rows_of<T>(rows: Option<impl Iterator<Item = Result<T, ReadError>>>) -> Result<u64, ReadError> {
+    rows.into_iter().flatten().try_fold(0, |count, row| row.map(|_| count + 1))
 }
 
 /// Counts of the rows of a folder.

@@ -5,12 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::workload::{Logs, Opened, file_name, open_file};
-use super::{Progress, RunError};
+use super::{Progress, RunError, rerun};
 use crate::formats::{is_wfformat, read_workflows};
+use crate::grid::Policies;
+use crate::model::{Submission, WorkflowId, WorkflowSubmission};
+use crate::output::RunFolder;
 use crate::scenario::{PlannedWorkload, WorkflowOrigin, WorkflowPlan, Workload};
 use crate::units::Time;
 use crate::workflow::shapes::ShapeSpec;
 use crate::workflow::{Workflow, WorkflowSource};
+use crate::workload::{Merged, Source};
 
 /// The workflows of a file, or of a generator.
 #[derive(Debug)]
@@ -55,6 +59,34 @@ pub fn open_workflows(path: &Path, seed: u64) -> Result<OpenedWorkflows, RunErro
     Ok(OpenedWorkflows { name, workflows: read.workflows, notes: read.notes })
 }
 
+/// The workflows that the run of a folder submitted, read once more, in the order of their numbers; none if it had none.
+///
+/// # Errors
+/// `RunErrorKind::Request` if the folder does not contain its scenario, or the workloads cannot be read once more.
+pub fn submitted_workflows(
+    folder: &RunFolder,
+    policies: &Policies,
+) -> Result<Vec<WorkflowSubmission>, RunError> {
+    if folder.workflows()?.is_none() {
+        return Ok(Vec::new());
+    }
+    let run = rerun(folder, policies)?;
+    let resolved = &run.scenario().resolved;
+    let progress = Progress::default();
+    let open = |planned: &PlannedWorkload| Ok(planned.open(&progress, None)?.take_source());
+    let sources = resolved.portal.iter().map(open).collect::<Result<Vec<_>, RunError>>()?;
+    let mut source = Merged::new(sources);
+    let mut found = Vec::new();
+    while let Some(submission) = source.next_submission().map_err(RunError::from_reading)? {
+        if let Submission::Workflow(mut workflow) = submission {
+            workflow.number = WorkflowId(found.len() as u32);
+            found.push(workflow);
+        }
+    }
+    found.retain(|workflow| resolved.until.is_none_or(|until| workflow.submit < until));
+    Ok(found)
+}
+
 impl PlannedWorkload {
     /// Opens the workload, of jobs or of workflows. Under feedback, jobs only name the job that they follow, and do not wait for it.
     ///
@@ -77,7 +109,7 @@ fn submissions(
     entity: &str,
     seed: u64,
 ) -> Result<(WorkflowSource, String), RunError> {
-    let WorkflowPlan { origin, count, every, rescaled } = plan;
+    let WorkflowPlan { origin, count, every, rescaled, group } = plan;
     let (source, name) = match (origin, file) {
         (WorkflowOrigin::Shape(shape), _) => {
             (WorkflowSource::drawn(shape.clone(), *rescaled, seed, entity), shape.to_string())
@@ -103,7 +135,12 @@ fn submissions(
             (WorkflowSource::given(&read.name, workflows, seed, entity).noting(read.notes), read.name)
         }
     };
-    Ok((source.repeated(*count, *every), name))
+    let source = source.repeated(*count, *every);
+    let source = match group {
+        Some(by) => source.grouped(by).map_err(RunError::request)?,
+        None => source,
+    };
+    Ok((source, name))
 }
 
 /// The path as a generator, if it begins like one.

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use super::workflow_file::{ReadWorkflow, WorkflowFileError, whole};
 
-pub use write::write;
+pub use write::{ExecutedTask, Execution, Machine, write, write_execution};
 
 /// The versions that are read.
 const VERSIONS: [&str; 7] = ["1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6"];

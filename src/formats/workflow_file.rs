@@ -124,7 +124,13 @@ impl<'a> Uses<'a> {
     pub(super) fn resolve(&self, draft: &mut Draft) -> Result<Vec<String>, (usize, usize, String)> {
         let own = |file: &str, nth: usize, writer: &str| match nth {
             0 => file.to_owned(),
-            _ => format!("{file}#{writer}"),
+            _ => {
+                let mut name = format!("{file}#{writer}");
+                while self.files.contains_key(name.as_str()) {
+                    name.push('+');
+                }
+                name
+            }
         };
         let names: Vec<String> = draft.tasks.iter().map(|task| task.name.clone()).collect();
         let by_name: FxHashMap<&str, usize> =
@@ -138,6 +144,14 @@ impl<'a> Uses<'a> {
                 draft.file(own(file, nth, &names[*writer]), *bytes);
             }
         }
+        let mut parents = vec![Vec::new(); draft.tasks.len()];
+        for (at, task) in draft.tasks.iter().enumerate() {
+            let numbers = |names: &'_ [String]| -> Vec<usize> {
+                names.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect()
+            };
+            parents[at].extend(numbers(&task.parents));
+            numbers(&task.children).into_iter().for_each(|child| parents[child].push(at));
+        }
         for (at, task) in draft.tasks.iter_mut().enumerate() {
             for file in &mut task.outputs {
                 let writers = self.files.get(file.as_str()).map_or(&[][..], |used| &used.writers);
@@ -145,8 +159,6 @@ impl<'a> Uses<'a> {
                     *file = own(file, nth, &names[at]);
                 }
             }
-            let parents: Vec<usize> =
-                task.parents.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
             let mut more = Vec::new();
             for (place, file) in task.inputs.iter_mut().enumerate() {
                 let writers = self.files.get(file.as_str()).map_or(&[][..], |used| &used.writers);
@@ -154,8 +166,9 @@ impl<'a> Uses<'a> {
                     continue;
                 }
                 let nth = |parent: &usize| writers.binary_search_by_key(parent, |(writer, _)| *writer).ok();
-                let mut read: Vec<usize> = parents.iter().filter_map(nth).collect();
+                let mut read: Vec<usize> = parents[at].iter().filter_map(nth).collect();
                 read.sort_unstable();
+                read.dedup();
                 let [first, others @ ..] = &read[..] else {
                     let (first, second) = (&names[writers[0].0], &names[writers[1].0]);
                     let problem = format!(

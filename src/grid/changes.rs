@@ -5,10 +5,10 @@ use std::fmt::Display;
 use thiserror::Error;
 
 use crate::model::{
-    BrokerSpec, CheckpointInterval, ChurnSpec, FailureAction, GridSpec, InstantOrder, Link, PartitionSpec,
-    Payer, RandomChurn, Replan, Sharing, SiteSpec, SiteTariff,
+    BrokerSpec, CheckpointInterval, ChurnSpec, FailureAction, GridSpec, InstantOrder, Link, LostData,
+    PartitionSpec, Payer, RandomChurn, Replan, Sharing, SiteSpec, SiteTariff, TransferMode, WorkflowSettings,
 };
-use crate::units::{Bandwidth, Rate, Span, Time};
+use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
 
 /// The changes of a description that a run cannot continue with.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -225,6 +225,41 @@ impl Found {
         for at in 0..old.uplinks.len().max(new.uplinks.len()) {
             self.may(&format!("uplink of {}", place(at)), &old.uplink(at), &new.uplink(at), width);
         }
+        for at in 0..old.storages.len().max(new.storages.len()) {
+            let (was, is) = (old.storage(at), new.storage(at));
+            let capacity =
+                |space: &Option<Bytes>| space.map_or_else(|| "any".to_owned(), |space| space.to_string());
+            self.may(
+                &format!("bandwidth of the storage of {}", place(at)),
+                &was.bandwidth,
+                &is.bandwidth,
+                width,
+            );
+            self.may(
+                &format!("capacity of the storage of {}", place(at)),
+                &was.capacity,
+                &is.capacity,
+                capacity,
+            );
+        }
+    }
+
+    fn workflow(&mut self, old: &WorkflowSettings, new: &WorkflowSettings) {
+        self.subject = "workflows: ".to_owned();
+        let transfer = |mode: &TransferMode| match mode {
+            TransferMode::Eager => "when it is known where".to_owned(),
+            TransferMode::Lazy => "when their task is assigned".to_owned(),
+        };
+        self.may("files leave", &old.transfer, &new.transfer, transfer);
+        self.may("place of stage-in and results", &old.files, &new.files, |place| match place {
+            0 => "the portal".to_owned(),
+            site => format!("site {site}"),
+        });
+        let lost = |lost: &LostData| match lost {
+            LostData::Wait => "are waited for".to_owned(),
+            LostData::Copy => "are copied from elsewhere".to_owned(),
+        };
+        self.may("files of a site that has left", &old.lost, &new.lost, lost);
     }
 
     fn broker(&mut self, old: &BrokerSpec, new: &BrokerSpec) {
@@ -253,6 +288,7 @@ impl Found {
             Payer::Site => "the site".to_owned(),
         };
         self.may("who pays for failed attempts", &old.failed_attempts, &new.failed_attempts, payer);
+        self.workflow(&old.workflow, &new.workflow);
     }
 }
 

@@ -93,9 +93,9 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 6: what is planned, the files of workflows, and tasks with run times by machine class.
+            // 6: what is planned, the files of workflows, groups, the times of tasks, also by machine class.
             Self::Broker => 6,
-            // 5: settings of workflows, and tasks with run times by machine class.
+            // 5: groups, run times by machine class, the last start of a job; settings of workflows.
             Self::Portal | Self::Dispatcher | Self::Site => 5,
             // 4: who asked for a transfer.
             Self::Network => 4,

@@ -11,7 +11,8 @@ impl Past {
     /// What a job carries over from other sites; `None` if there is nothing.
     fn of(grid: &GridContext) -> Option<Self> {
         let GridContext { kept, energy, cost, failed_at, .. } = *grid;
-        let past = Self { kept, energy, cost, failed_at, ..Self::default() };
+        let has_marks = grid.task.as_ref().is_some_and(|task| task.marks.is_some());
+        let past = Self { kept, energy, cost, failed_at, has_marks, ..Self::default() };
         (past != Self::default()).then_some(past)
     }
 }
@@ -133,6 +134,7 @@ impl LiveJob {
     /// The exit of a grid job that returns to the broker.
     pub(super) fn returned(mut self, why: EventCause) -> Exit {
         self.drop_taken_commands();
+        let last_start = self.last_start();
         let (number, Self { mut job, past, attempts, first_start, .. }) = (self.number(), self);
         if let Some(grid) = &mut job.grid {
             (grid.attempts, grid.first_start) = (attempts, first_start);
@@ -143,6 +145,7 @@ impl LiveJob {
         }
         let named = JobRef { workload: WorkloadId::GRID, number: job.id };
         let how = ExitKind::Returned { job: Box::new(job), why };
-        Exit { job: named, number, output: Bytes::ZERO, start: first_start, attempts, how }
+        let (output, passed) = (Bytes::ZERO, Box::default());
+        Exit { job: named, number, output, start: first_start, last_start, attempts, passed, how }
     }
 }

@@ -282,7 +282,9 @@ impl State {
             number: job.number(),
             output: output.map_or(Bytes::ZERO, |grid| grid.output),
             start: job.first_start,
+            last_start: job.last_start(),
             attempts: job.attempts,
+            passed: job.passed(outcome, step.now),
             how: ExitKind::Ended(outcome),
         });
         self.numbers.remove(key, job);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoints;
-use crate::model::{EventCause, Job, JobId, JobKey, JobRef, Origin, Outcome, ProcSet, Size, ready};
+use crate::model::{EventCause, Job, JobId, JobKey, JobRef, Origin, Outcome, Passed, ProcSet, Size, ready};
 use crate::platform::ProcTime;
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
@@ -37,8 +37,12 @@ pub struct Exit {
     pub output: Bytes,
     /// The start of its first attempt, here or elsewhere.
     pub start: Option<Time>,
+    /// The start of its last attempt, likewise.
+    pub last_start: Option<Time>,
     /// The number of attempts that were started.
     pub attempts: u32,
+    /// When the tasks that it consists of began and ended, if it is a group.
+    pub passed: Box<[Passed]>,
     /// How it left.
     pub how: ExitKind,
 }
@@ -112,6 +116,8 @@ pub(super) struct Past {
     pub(super) cost: Money,
     /// When the last attempt failed, if one did and no other has started since.
     pub(super) failed_at: Option<Time>,
+    /// When the present attempt started; `None` if it is the first.
+    pub(super) restart: Option<Time>,
     /// The checkpoints of the present attempt; while the job waits, as far as they can be foreseen.
     pub(super) checkpoints: Option<Checkpoints>,
     /// Processor time of the present attempt that was spent on writing them.
@@ -120,6 +126,8 @@ pub(super) struct Past {
     pub(super) secured: ProcTime,
     /// What the present attempt was charged under earlier prices.
     pub(super) charged: Option<Charged>,
+    /// Whether it has marks on its way.
+    pub(super) has_marks: bool,
 }
 
 /// What an attempt was charged before prices or power changed, and for how much processor time.
@@ -134,6 +142,11 @@ impl LiveJob {
     /// Processors × estimate: its part of the backlog, in processor-microseconds.
     pub(super) fn area(&self) -> u128 {
         u128::from(self.procs) * u128::from(self.estimate.micros())
+    }
+
+    /// The start of its last attempt.
+    pub(super) fn last_start(&self) -> Option<Time> {
+        self.past.as_ref().and_then(|past| past.restart).or(self.first_start)
     }
 
     /// Its number in the workload.

@@ -10,8 +10,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{
     Elastic, EventCause, EventRecord, JobRecord, Origin, Outcome, ProcSet, Record, RejectReason,
-    SegmentRecord, TaskRecord, TransferRecord, WorkflowRecord, saved_as_text,
+    ResponseParts, SegmentRecord, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord, saved_as_text,
 };
+use crate::units::Time;
 
 /// The version of the encoding below, which is raised whenever it changes; every fingerprint changes with it.
 const VERSION: u8 = 1;
@@ -141,8 +142,9 @@ impl Fingerprint {
         fields.put(task.job.0.to_le_bytes());
         fields.put(task.site.0.to_le_bytes());
         fields.put(task.partition.0.to_le_bytes());
-        fields.put_option(task.ready.map(|ready| ready.micros()));
-        fields.put_option(task.start.map(|start| start.micros()));
+        fields.put_option(task.after.map(|job| job.0));
+        let times = [task.ready, task.decided, task.sent, task.queued, task.start, task.last_start];
+        times.into_iter().for_each(|time| fields.put_option(time.map(Time::micros)));
         fields.put(task.end.micros().to_le_bytes());
         fields.put(task.known.micros().to_le_bytes());
         fields.put(outcome_code(task.outcome));
@@ -159,7 +161,14 @@ impl Fingerprint {
         fields.put(outcome_code(workflow.outcome));
         fields.put(workflow.tasks.to_le_bytes());
         fields.put(workflow.completed.to_le_bytes());
+        fields.put(workflow.attempts.to_le_bytes());
         fields.put(workflow.critical_path.micros().to_le_bytes());
+        let WorkflowBounds { fastest_path, work, alone } = workflow.bounds;
+        [fastest_path, work, alone].into_iter().for_each(|span| fields.put(span.micros().to_le_bytes()));
+        fields.put(workflow.peak.to_le_bytes());
+        fields.put_option(workflow.last.map(|job| job.0));
+        let parts = workflow.parts.iter().flat_map(ResponseParts::each);
+        parts.for_each(|part| fields.put(part.micros().to_le_bytes()));
         self.add_hash(xxh3_128(fields.bytes()));
     }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Backlog, Churn, Definitions, Elasticity, Exact, Groups, Recovery, RecoveryRule, WaitComparison, Window,
+    WorkflowMeasures,
 };
 use crate::model::{
     ChurnSpec, EventRecord, JobRecord, Outcome, PartitionSpec, Record, RejectReason, SiteSpec,
@@ -18,6 +19,7 @@ pub struct GridMeasures {
     pub(super) churn: Churn,
     pub(super) recovery: Option<Recovery>,
     pub(super) elastic: Elasticity,
+    pub(super) workflows: WorkflowMeasures,
     single: Option<Single>,
 }
 
@@ -43,6 +45,7 @@ impl GridMeasures {
             churn: Churn::new(window),
             recovery: None,
             elastic: Elasticity::default(),
+            workflows: WorkflowMeasures::default(),
             single,
         };
         let none = ChurnSpec::default();
@@ -67,17 +70,14 @@ impl GridMeasures {
         self
     }
 
-    /// Adds a record; only jobs and events are measured.
+    /// Adds a record; only jobs, events and workflows are measured.
     #[inline]
     pub fn add(&mut self, record: &Record) {
         match record {
             Record::Job(job) => self.add_job(job),
             Record::Event(event) => self.add_event(event),
-            Record::Segment(_)
-            | Record::Machine(_)
-            | Record::Task(_)
-            | Record::Workflow(_)
-            | Record::Transfer(_) => {}
+            Record::Workflow(workflow) => self.workflows.add(workflow, self.window),
+            Record::Segment(_) | Record::Machine(_) | Record::Task(_) | Record::Transfer(_) => {}
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, ElasticSummary,
     Fingerprint, GridMeasures, Groups, Ledger, Measures, Outcomes, Quantiles, Recovery, SingleSite, Summary,
-    Times, Window,
+    Times, Window, WorkflowSummary,
 };
 use crate::model::{BrokerSpec, Origin, Payer, Replan, SiteId, SiteSpec};
 use crate::platform::Usage;
@@ -110,6 +110,9 @@ pub struct GridSummary {
     /// Elastic commands, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elastic: Option<ElasticSummary>,
+    /// Workflows, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflows: Option<WorkflowSummary>,
     /// The effects of churn.
     pub churn: ChurnSummary,
     /// The fingerprint of all job, segment and event records.
@@ -162,6 +165,13 @@ pub struct SiteSummary {
     pub account: Account,
     /// Processor-seconds wasted in attempts that failed because of its machines, of jobs that were not ended by that.
     pub wasted_proc_s: f64,
+    /// The most bytes of files of workflows that it ever stored; only if there were any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stored_peak_bytes: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl BrokerFacts {
@@ -215,6 +225,9 @@ impl GridSummary {
         let sites = each.map(|(id, site)| of_site(measures, &mut sums, id, site)).collect();
         let no_site = sums.of(Some(SiteId::GRID), None);
         let recovery = measures.recovery.as_ref().map(|recovery| recovery.summary(window));
+        let workflows = measures.workflows.summary();
+        let mut defined = definitions(&whole, single.is_some(), measures.recovery.as_ref());
+        defined.extend(workflows.iter().flat_map(|_| WorkflowSummary::definitions()));
         Self {
             measure: windowed
                 .then(|| MeasuredWindow { from: window.from().as_secs_f64(), to: window.to().as_secs_f64() }),
@@ -236,9 +249,10 @@ impl GridSummary {
             information_age: ages.summary(),
             churn: measures.churn.summary(&ledger, recovery),
             elastic: measures.elastic.summary(),
+            workflows,
             fingerprint,
             classes: whole.by_class(end),
-            definitions: definitions(&whole, single.is_some(), measures.recovery.as_ref()),
+            definitions: defined,
             measures: all,
             single,
             facts,
@@ -291,6 +305,7 @@ fn of_site(
         grid: of(Some(Origin::Grid)),
         account: ledger.account(),
         wasted_proc_s: lost as f64 / Usage::PROC_SECOND as f64,
+        stored_peak_bytes: 0,
     }
 }
 

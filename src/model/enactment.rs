@@ -13,6 +13,8 @@ pub struct WorkflowSettings {
     pub transfer: TransferMode,
     /// The place where stage-in lies and to which results are brought, numbered as in a [`NetworkSpec`](super::NetworkSpec).
     pub files: u32,
+    /// What is done about a file that cannot be had, because the site that has it has left.
+    pub lost: LostData,
     /// What is planned anew when a plan no longer holds.
     pub replan: PlanRepair,
     /// Whether all that has not been sent of all workflows is planned together when one arrives, or each workflow by itself.
@@ -71,6 +73,17 @@ pub enum TransferMode {
     Lazy,
 }
 
+/// What is done about a file that cannot be had, because the site that has it has left.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LostData {
+    /// Who needs it waits for that site, also if it is elsewhere.
+    Wait,
+    /// It is copied from another place that has it; if there is none, who needs it waits.
+    #[default]
+    Copy,
+}
+
 words! {
     /// What became of a copy of a file.
     #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -78,6 +91,8 @@ words! {
     pub enum TransferOutcome {
         /// It has arrived.
         Arrived = "arrived",
+        /// A site at one of its ends has left before.
+        Lost = "lost",
         /// It was on its way when the run ended.
         Unfinished = "unfinished",
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Named, SiteSpec, WorkflowSettings};
-use crate::units::{Bandwidth, Span};
+use crate::units::{Bandwidth, Bytes, Span};
 
 /// The description of a whole grid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +37,17 @@ pub struct NetworkSpec {
     /// By place, the bandwidth that all transfers out of it have in common; those into it have as much. `None`, and
     /// places that are not listed, are unlimited.
     pub uplinks: Vec<Option<Bandwidth>>,
+    /// By place, its storage; places that are not listed have one without limits.
+    pub storages: Vec<StorageSpec>,
+}
+
+/// The description of the storage of a place.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageSpec {
+    /// What readers and writers share; `None` for unlimited.
+    pub bandwidth: Option<Bandwidth>,
+    /// The space for files; `None` for as much as is needed.
+    pub capacity: Option<Bytes>,
 }
 
 /// How transfers use the bandwidth of a link.
@@ -116,6 +127,11 @@ impl NetworkSpec {
     /// What all transfers out of a place have in common, and all those into it; `None` for unlimited.
     pub fn uplink(&self, place: usize) -> Option<Bandwidth> {
         self.uplinks.get(place).copied().flatten()
+    }
+
+    /// The storage of a place.
+    pub fn storage(&self, place: usize) -> StorageSpec {
+        self.storages.get(place).copied().unwrap_or_default()
     }
 
     /// Whether any place has an uplink with a limit.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Job;
-use crate::units::{Rate, Span, Work};
+use super::{GroupMember, Job};
+use crate::units::{Rate, Span, Time, Work};
 
 /// What a job has that is a task of a workflow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,69 @@ pub struct TaskContext {
     /// If the machines to which it was assigned last are of such a class: its work there, and the work that the estimate covers, such that it
     /// takes exactly these times at their speed.
     pub here: Option<(Work, Work)>,
+    /// The tasks that it consists of, if it is a group.
+    pub marks: Option<Marks>,
+}
+
+/// The marks on the way of a job that is a group of tasks: where each of these begins and ends, and when the job was there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks {
+    /// For each task where it begins and ends: run times at the reference speed, from the start of the job on.
+    runs: Vec<(Span, Span)>,
+    /// The same on machines of a class, where the job has a time of its own.
+    by_class: BTreeMap<String, Vec<(Span, Span)>>,
+    /// If the machines to which it was assigned last are of such a class: the work of the job up to there.
+    here: Option<Vec<(Work, Work)>>,
+    /// When the job passed them, as far as it has not lost that work since.
+    passed: Vec<Passed>,
+}
+
+/// When a task of a group began and ended, as far as it has.
+pub type Passed = (Option<Time>, Option<Time>);
+
+impl Marks {
+    /// Those of a group.
+    pub fn of(members: &[GroupMember]) -> Self {
+        let mut by_class = BTreeMap::<String, Vec<(Span, Span)>>::new();
+        for member in members {
+            for (class, run) in &member.by_class {
+                by_class.entry(class.clone()).or_default().push(*run);
+            }
+        }
+        let runs = members.iter().map(|member| member.run).collect();
+        Self { runs, by_class, here: None, passed: vec![(None, None); members.len()] }
+    }
+
+    /// The work of the job up to the beginning and the end of the task at this place.
+    fn work(&self, at: usize) -> (Work, Work) {
+        let reference = || (Work::of_runtime(self.runs[at].0), Work::of_runtime(self.runs[at].1));
+        self.here.as_ref().map_or_else(reference, |here| here[at])
+    }
+
+    /// Notes what the job passes. `when` says when it has done so much work in all, if it does so now.
+    pub(crate) fn pass(&mut self, when: impl Fn(Work) -> Option<Time>) {
+        for at in 0..self.passed.len() {
+            let (begin, end) = self.work(at);
+            let passed = &mut self.passed[at];
+            passed.0 = passed.0.or_else(|| when(begin));
+            passed.1 = passed.1.or_else(|| when(end));
+        }
+    }
+
+    /// Forgets what the job has passed beyond the work that it has kept.
+    pub(crate) fn lose(&mut self, kept: Work) {
+        for at in 0..self.passed.len() {
+            let (begin, end) = self.work(at);
+            let passed = &mut self.passed[at];
+            passed.0 = passed.0.filter(|_| begin < kept);
+            passed.1 = passed.1.filter(|_| end <= kept && !kept.is_zero());
+        }
+    }
+
+    /// When the job passed each; all that it has not passed at `end`, if that is given.
+    pub(crate) fn passed(&self, end: Option<Time>) -> Box<[Passed]> {
+        self.passed.iter().map(|(from, to)| (from.or(end), to.or(end))).collect()
+    }
 }
 
 /// The times of a task on machines of a class.
@@ -63,6 +126,12 @@ impl Job {
         let Some(grid) = self.grid.as_deref_mut() else { return };
         let Some(task) = grid.task.as_deref_mut().filter(|task| !task.by_class.is_empty()) else { return };
         task.here = times.map(|times| (work_of(times.runtime, speed), work_of(times.estimate, speed)));
+        if let Some(marks) = &mut task.marks {
+            let here = |runs: &Vec<(Span, Span)>| {
+                runs.iter().map(|run| (work_of(run.0, speed), work_of(run.1, speed))).collect()
+            };
+            marks.here = marks.by_class.get(class).map(here);
+        }
         let kept = grid.kept;
         let now = self.works().0;
         if let Some(grid) = self.grid.as_deref_mut().filter(|_| kept > Work::ZERO && now != before) {
@@ -95,7 +164,6 @@ impl Job {
 mod tests {
     use super::*;
     use crate::model::GridContext;
-    use crate::units::Time;
 
     fn job(classes: &[(&str, u64)]) -> Job {
         let times =

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    GridContext, Job, JobId, Outcome, PartitionId, SiteId, TaskContext, TaskId, TaskTimes, WorkflowId,
+    GridContext, Job, JobId, Marks, Outcome, PartitionId, SiteId, TaskContext, TaskId, TaskTimes, WorkflowId,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -74,16 +74,49 @@ pub struct WorkflowSubmission {
     pub number: WorkflowId,
     /// The number at the portal of its first task, which the portal gives; those of the others follow.
     pub first_task: TaskId,
-    /// The workflow.
+    /// The workflow as it is enacted. Each of its tasks is a job.
     pub spec: WorkflowSpec,
     /// The seed of what is drawn for it, such as errors of estimates.
     pub seed: u64,
+    /// The groups of tasks, if its tasks are groups.
+    pub groups: Option<Box<TaskGroups>>,
+}
+
+/// What the tasks of a workflow that is enacted in groups consist of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskGroups {
+    /// The workflow before its tasks were put into groups.
+    pub workflow: WorkflowSpec,
+    /// For each task that is enacted the tasks that it consists of, with when they run.
+    pub members: Vec<Vec<GroupMember>>,
+}
+
+/// A task in a group. Times are from the start of the group on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupMember {
+    /// Its place in the workflow before its tasks were put into groups.
+    pub task: u32,
+    /// When it begins and ends at reference speed.
+    pub run: (Span, Span),
+    /// When it begins and ends on machines of the classes on which each task of its group has a run time.
+    pub by_class: BTreeMap<String, (Span, Span)>,
 }
 
 impl WorkflowSubmission {
     /// The submission of a workflow that the portal has not seen yet.
-    pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec, seed: u64) -> Self {
-        Self { submit, first_job, number: WorkflowId(0), first_task: TaskId(0), spec, seed }
+    pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec) -> Self {
+        Self { submit, first_job, number: WorkflowId(0), first_task: TaskId(0), spec, seed: 0, groups: None }
+    }
+
+    /// The workflow as it was before its tasks were put into groups.
+    pub fn ungrouped(&self) -> &WorkflowSpec {
+        self.groups.as_ref().map_or(&self.spec, |groups| &groups.workflow)
+    }
+
+    /// What the task at this place consists of, if it is a group.
+    pub fn members(&self, at: usize) -> Option<&[GroupMember]> {
+        let members = self.groups.as_ref()?.members.get(at)?;
+        (members.len() > 1).then_some(members)
     }
 
     /// The jobs of its tasks, in order. Their estimates are exact, or the run times of the same workflow as it is `believed` to be, beyond
@@ -95,11 +128,14 @@ impl WorkflowSubmission {
                 let estimate = belief.by_class.get(class).copied().unwrap_or(*runtime);
                 (class.clone(), TaskTimes { runtime: *runtime, estimate })
             };
-            let own = (believed.is_some() || !task.by_class.is_empty()).then(|| TaskContext {
-                overrun: believed.is_some(),
-                by_class: task.by_class.iter().map(times).collect(),
-                here: None,
-            });
+            let marks = self.members(at as usize).map(Marks::of);
+            let own =
+                (believed.is_some() || !task.by_class.is_empty() || marks.is_some()).then(|| TaskContext {
+                    overrun: believed.is_some(),
+                    by_class: task.by_class.iter().map(times).collect(),
+                    here: None,
+                    marks,
+                });
             let context = GridContext {
                 number: self.first_task.0 + at,
                 task: own.map(Box::new),
@@ -126,10 +162,20 @@ pub struct TaskRecord {
     pub site: SiteId,
     /// The partition to which it was assigned last.
     pub partition: PartitionId,
+    /// The job of the task that it waited for last; `None` if it waits for none, or was never ready.
+    pub after: Option<JobId>,
     /// When all that it waits for had completed; `None` if that never was.
     pub ready: Option<Time>,
+    /// When the broker decided where it goes, for the assignment with which it first started; if it never started, for the last one.
+    pub decided: Option<Time>,
+    /// When it left the broker with that assignment: its files were at the site.
+    pub sent: Option<Time>,
+    /// When it was at the site with that assignment.
+    pub queued: Option<Time>,
     /// Its first start; `None` if it never started, or if it has not ended.
     pub start: Option<Time>,
+    /// The start of its last attempt; `None` also if it ended at no site.
+    pub last_start: Option<Time>,
     /// Its end; of a task that has not ended, that of the run.
     pub end: Time,
     /// When the broker knew of its end: the tasks that wait for it are ready then at the earliest.
@@ -138,6 +184,84 @@ pub struct TaskRecord {
     pub outcome: Outcome,
     /// The number of attempts that were started.
     pub attempts: u32,
+}
+
+impl TaskRecord {
+    /// The parts of the time from when it was ready to when the broker knew of its end; `None` if it was never ready, or has not ended.
+    pub fn parts(&self) -> Option<ResponseParts> {
+        let ready = self.ready.filter(|_| self.outcome != Outcome::Unfinished)?;
+        let mut parts = ResponseParts::default();
+        let Some(decided) = self.decided else {
+            parts.dispatch = self.known.since(ready);
+            return Some(parts);
+        };
+        // What has not come so far was still in the part before.
+        let sent = self.sent.unwrap_or(self.end);
+        let queued = self.queued.unwrap_or(self.end);
+        let start = self.start.unwrap_or(self.end);
+        let restart = self.last_start.filter(|_| self.outcome == Outcome::Completed).unwrap_or(self.end);
+        parts.dispatch = decided.since(ready) + queued.since(sent) + self.known.since(self.end);
+        parts.data = sent.since(decided);
+        parts.queue = start.since(queued);
+        parts.lost = restart.since(start);
+        parts.run = self.end.since(restart);
+        Some(parts)
+    }
+}
+
+/// A time divided by what it was spent on. They sum to the whole.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResponseParts {
+    /// Attempts that completed.
+    pub run: Span,
+    /// Decided, and waiting for files at the site.
+    pub data: Span,
+    /// Ready and not decided, on the way to the site, and the message of the end on its way back.
+    pub dispatch: Span,
+    /// At the site, not started.
+    pub queue: Span,
+    /// From the first start to the start of the attempt that completed; to the end, if none did.
+    pub lost: Span,
+}
+
+impl ResponseParts {
+    /// Their names, in order.
+    pub const NAMES: [&'static str; 5] = ["run", "data", "dispatch", "queue", "lost"];
+
+    /// The parts, in the order of their names.
+    pub const fn each(&self) -> [Span; 5] {
+        [self.run, self.data, self.dispatch, self.queue, self.lost]
+    }
+
+    /// Their sum.
+    pub fn total(&self) -> Span {
+        self.each().into_iter().fold(Span::ZERO, |sum, part| sum + part)
+    }
+}
+
+impl std::ops::Add for ResponseParts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            run: self.run + other.run,
+            data: self.data + other.data,
+            dispatch: self.dispatch + other.dispatch,
+            queue: self.queue + other.queue,
+            lost: self.lost + other.lost,
+        }
+    }
+}
+
+/// What a workflow would take on an empty grid whose machines stand.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkflowBounds {
+    /// The longest way through it with each task on the fastest processors that fit it, if data and messages take no time.
+    pub fastest_path: Span,
+    /// Its work: processors × run time of each task, on the fastest processors that fit it.
+    pub work: Span,
+    /// A time below which no schedule can finish it alone: the fastest path, or its work over all processors at their speeds, whichever is more.
+    pub alone: Span,
 }
 
 /// One line of `workflows.csv`, written when the last of its tasks has ended.
@@ -157,8 +281,19 @@ pub struct WorkflowRecord {
     pub tasks: u32,
     /// The number of those that completed.
     pub completed: u32,
+    /// The number of attempts of its tasks that were started.
+    pub attempts: u64,
     /// The longest way through it at reference speed, if data takes no time.
     pub critical_path: Span,
+    /// What it would take on an empty grid.
+    pub bounds: WorkflowBounds,
+    /// Most processors that its tasks held at once, in attempts that completed.
+    pub peak: u32,
+    /// The job of the task that ended last; `None` if the workflow has not ended.
+    pub last: Option<JobId>,
+    /// The parts of its makespan along the path that determined its end: from that task back to the one for which it waited last, and so on.
+    /// `None` if the workflow has not ended.
+    pub parts: Option<ResponseParts>,
 }
 
 impl WorkflowRecord {

@@ -2,10 +2,10 @@
 
 use super::cells::{self, Label};
 use super::names::Names;
-use crate::metrics::Definitions;
+use crate::metrics::{Definitions, WorkflowRatios};
 use crate::model::{
-    Cause, EventRecord, JobRecord, MachineRecord, Origin, Outcome, SegmentRecord, SiteId, TaskRecord,
-    TransferRecord, WorkflowRecord,
+    Cause, EventRecord, JobId, JobRecord, MachineRecord, Origin, Outcome, ResponseParts, SegmentRecord,
+    SiteId, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord,
 };
 use crate::units::{Span, Time};
 
@@ -22,11 +22,9 @@ pub(super) const EVENTS: &str =
     "time,event,cause,site,partition,machines,procs,job,origin,attempt,wasted_proc_s,since_failure_s,command";
 
 /// The columns of `tasks.csv`.
-pub(super) const TASKS: &str =
-    "workflow,task,type,job,site,partition,ready,started,ended,known,outcome,attempts";
+pub(super) const TASKS: &str = "workflow,task,type,job,site,partition,after,ready,decided,sent,queued,started,last_start,ended,known,outcome,attempts,run,data,dispatch,queue,lost";
 /// The columns of `workflows.csv`.
-pub(super) const WORKFLOWS: &str =
-    "workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed";
+pub(super) const WORKFLOWS: &str = "workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed,attempts,fastest_path,work,alone,peak_procs,slr,slowdown,speedup,efficiency,last,run,data,dispatch,queue,lost";
 
 /// The columns of `transfers.csv`.
 pub(super) const TRANSFERS: &str = "workflow,file,bytes,from,to,job,asked,began,ended,outcome";
@@ -147,12 +145,14 @@ impl Columns {
         cells::integer(out, task.job.0);
         self.names.site(out, task.site);
         self.names.partition(out, task.site, task.partition);
-        cells::maybe_seconds(out, task.ready.map(Time::micros));
-        cells::maybe_seconds(out, task.start.map(Time::micros));
+        job(out, task.after);
+        let times = [task.ready, task.decided, task.sent, task.queued, task.start, task.last_start];
+        times.into_iter().for_each(|time| cells::maybe_seconds(out, time.map(Time::micros)));
         cells::seconds(out, task.end.micros());
         cells::seconds(out, task.known.micros());
         self.outcomes[task.outcome.index()].write(out);
         cells::integer(out, task.attempts);
+        parts(out, task.parts());
     }
 
     pub(super) fn workflow(&self, out: &mut Vec<u8>, workflow: &WorkflowRecord) {
@@ -165,6 +165,18 @@ impl Columns {
         self.outcomes[workflow.outcome.index()].write(out);
         cells::integer(out, workflow.tasks);
         cells::integer(out, workflow.completed);
+        cells::integer(out, workflow.attempts);
+        let WorkflowBounds { fastest_path, work, alone } = workflow.bounds;
+        [fastest_path, work, alone].into_iter().for_each(|span| cells::seconds(out, span.micros()));
+        cells::integer(out, workflow.peak);
+        for ratio in WorkflowRatios::of(workflow).each() {
+            match ratio {
+                Some(ratio) => cells::ratio(out, ratio),
+                None => out.push(b','),
+            }
+        }
+        job(out, workflow.last);
+        parts(out, workflow.parts);
     }
 
     pub(super) fn transfer(&self, out: &mut Vec<u8>, transfer: &TransferRecord) {
@@ -182,6 +194,21 @@ impl Columns {
         cells::maybe_seconds(out, transfer.began.map(Time::micros));
         cells::seconds(out, transfer.end.micros());
         cells::word(out, transfer.outcome.name());
+    }
+}
+
+/// The number of a job; empty for none.
+fn job(out: &mut Vec<u8>, job: Option<JobId>) {
+    match job {
+        Some(job) => cells::integer(out, job.0),
+        None => out.push(b','),
+    }
+}
+
+/// The parts of a response; empty for none.
+fn parts(out: &mut Vec<u8>, parts: Option<ResponseParts>) {
+    for at in 0..ResponseParts::NAMES.len() {
+        cells::maybe_seconds(out, parts.map(|parts| parts.each()[at].micros()));
     }
 }
 

@@ -141,19 +141,23 @@ impl Links {
         left.into_iter().for_each(|(id, way, left)| self.enter(id, way, left, now));
     }
 
-    /// Breaks off the transfers from and to a place, because it leaves. Returns them in order of their numbers. What has left its link
-    /// arrives.
-    pub fn stop(&mut self, place: u32, now: Time) -> Vec<u64> {
+    /// Breaks off the transfers from and to a place, because it leaves, but for those that are to go on. Returns them in order of their numbers.
+    /// What has left its link arrives.
+    pub fn stop(&mut self, place: u32, now: Time, goes_on: impl Fn(u64) -> bool) -> Vec<u64> {
         let touched = |(a, b): &Way| *a == place || *b == place;
-        let mut stopped = Vec::new();
+        let mut taken = Vec::new();
         for pair in self.busy.keys().copied().filter(touched).collect::<Vec<_>>() {
             self.settle(pair, now);
             let Some(mut flow) = self.busy.remove(&pair) else { continue };
             self.plan(pair, flow.first(), None);
-            stopped.extend(flow.transfers.drain(now).map(|((id, _), _)| id));
+            let way = |back: bool| if back { (pair.1, pair.0) } else { pair };
+            taken.extend(flow.transfers.drain(now).map(|((id, back), left)| (id, way(back), left)));
         }
         self.settle_uplinks(now);
-        stopped.extend(self.uplinks.stop(&self.network, touched, now));
+        taken.extend(self.uplinks.stop(&self.network, touched, now));
+        let (stay, gone): (Vec<_>, Vec<_>) = taken.into_iter().partition(|(id, ..)| goes_on(*id));
+        stay.into_iter().for_each(|(id, way, left)| self.enter(id, way, left, now));
+        let mut stopped: Vec<u64> = gone.into_iter().map(|(id, ..)| id).collect();
         stopped.sort_unstable();
         stopped
     }

@@ -10,17 +10,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::progress::{Progress, amount, share};
-use crate::model::FileId;
-use crate::units::{Bandwidth, Bytes, Span, Time};
-
-/// The description of a storage.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StorageSpec {
-    /// What readers and writers share; `None` for unlimited.
-    pub bandwidth: Option<Bandwidth>,
-    /// The space for files; `None` for as much as is needed.
-    pub capacity: Option<Bytes>,
-}
+use crate::model::{FileId, StorageSpec};
+use crate::units::{Bytes, Span, Time};
 
 /// A storage: the files in it, and who reads and writes.
 ///
@@ -77,6 +68,14 @@ impl Storage {
         }
         self.waiting.push_back((file, size));
         Ok(self.grant().contains(&file))
+    }
+
+    /// Takes the space of a file that is here already, whether there is any left or not.
+    pub fn store(&mut self, file: FileId, size: Bytes) {
+        if self.files.insert(file, size).is_none() {
+            self.used = Bytes::new(self.used.count().saturating_add(size.count()));
+            self.peak = self.peak.max(self.used);
+        }
     }
 
     /// Removes a file, or gives up its reservation. Returns the reservations that have their space now, in order.
@@ -140,6 +139,17 @@ impl Storage {
         let mut stopped: Vec<u64> = self.busy.drain(now).map(|(id, _)| id).collect();
         stopped.sort_unstable();
         stopped
+    }
+
+    /// Breaks off one reading or writing.
+    pub fn give_up(&mut self, id: u64, now: Time) {
+        self.settle(now);
+        let others: Vec<_> = self.busy.drain(now).filter(|(other, _)| *other != id).collect();
+        for (other, left) in others {
+            self.busy.begin(other, left, now);
+        }
+        self.ended.retain(|(_, other)| *other != id);
+        self.share(now);
     }
 
     /// Changes the description from now on. What is read and written continues with what is left of it. Files stay, even if they are

@@ -3,6 +3,7 @@
 mod attempts;
 mod blockers;
 mod json;
+mod task;
 mod text;
 mod words;
 

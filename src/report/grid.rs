@@ -4,6 +4,7 @@ mod facts;
 mod headline;
 mod single;
 mod wasted;
+mod workflows;
 
 use facts::{facts, few_facts, lines, notes};
 

@@ -8,6 +8,7 @@ mod html;
 mod over_time;
 mod runs;
 mod study;
+mod workflows;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ pub use error::ReportError;
 pub use files::{FigureFiles, FigureFormat};
 
 use super::charts::{Chart, Theme};
-use crate::model::JobClasses;
+use crate::model::{JobClasses, WorkflowSubmission};
 use crate::output::RunFolder;
 use crate::study::StudyTable;
 
@@ -38,6 +39,8 @@ pub struct ReportOptions {
     pub within: Option<String>,
     /// Whether the run folders are temporary: the page then does not name them.
     pub unkept: bool,
+    /// The workflows that the only run submitted, of which graphs are drawn.
+    pub workflows: Vec<WorkflowSubmission>,
     /// Notes of a study that its table does not contain and that a reader needs before trusting it.
     pub notes: Vec<String>,
 }

@@ -12,9 +12,21 @@ const TASKS: usize = 300;
 /// The most types that are drawn, and that have a colour of their own.
 const TYPES: usize = 300;
 
+/// The path that determined the end of a workflow that has run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndPath {
+    /// Its tasks, in order.
+    pub tasks: Vec<TaskId>,
+    /// The makespan of the workflow.
+    pub makespan: Span,
+    /// The longest way through it, each task on the fastest processors that fit it.
+    pub fastest_path: Span,
+}
+
 /// The graph of a workflow with its critical path, where data takes no time: its tasks, or, if there are more than 300, its types of task,
-/// each at the lowest level of its tasks. `None` if there are more than 300 types, too.
-pub fn workflow_figure(workflow: &Workflow) -> Option<DagChart> {
+/// each at the lowest level of its tasks; `ended` is the path that determined its end, if it has run. `None` if there are more than 300
+/// types, too.
+pub fn workflow_figure(workflow: &Workflow, ended: Option<&EndPath>) -> Option<DagChart> {
     let (length, path) = workflow.critical_path(&Costs::at_reference(workflow, None));
     let levels = workflow.levels();
     let kinds = kinds(workflow);
@@ -26,6 +38,7 @@ pub fn workflow_figure(workflow: &Workflow) -> Option<DagChart> {
             row: levels[id.index()],
             tasks: 1,
             marked: false,
+            ended: false,
         };
         (workflow.ids().zip(workflow.tasks()).map(node).collect(), (0..workflow.len()).collect())
     } else if kinds.len() <= TYPES {
@@ -35,12 +48,19 @@ pub fn workflow_figure(workflow: &Workflow) -> Option<DagChart> {
     };
     let (mut nodes, node_of): (Vec<DagNode>, Vec<usize>) = (nodes, node_of);
     path.iter().for_each(|task| nodes[node_of[task.index()]].marked = true);
+    let end = ended.map_or(&[][..], |ended| &ended.tasks);
+    end.iter().for_each(|task| nodes[node_of[task.index()]].ended = true);
     let place = |task: TaskId| node_of[task.index()];
-    let marked: BTreeSet<(usize, usize)> =
-        path.windows(2).map(|pair| (place(pair[0]), place(pair[1]))).collect();
+    let steps = |path: &[TaskId]| -> BTreeSet<(usize, usize)> {
+        path.windows(2).map(|pair| (place(pair[0]), place(pair[1]))).collect()
+    };
+    let (marked, end) = (steps(&path), steps(end));
     let mut numbers: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     workflow.edges().for_each(|(from, to, _)| *numbers.entry((place(from), place(to))).or_default() += 1);
-    let edge = |((from, to), edges)| DagEdge { from, to, edges, marked: marked.contains(&(from, to)) };
+    let edge = |((from, to), edges)| {
+        let (marked, ended) = (marked.contains(&(from, to)), end.contains(&(from, to)));
+        DagEdge { from, to, edges, marked, ended }
+    };
     let mut legend: Vec<(String, usize)> =
         kinds.iter().map(|(kind, (rank, _))| ((*kind).to_owned(), *rank)).collect();
     legend.sort_by_key(|(_, rank)| *rank);
@@ -55,7 +75,17 @@ pub fn workflow_figure(workflow: &Workflow) -> Option<DagChart> {
         nodes,
         edges: numbers.into_iter().map(edge).collect(),
         kinds: legend,
-        path: format!("critical path, {}", duration(length)),
+        path: match ended {
+            None => format!("critical path, {}", duration(length)),
+            Some(ended) => {
+                format!(
+                    "critical path, {} on the fastest processors",
+                    duration(ended.fastest_path.as_secs_f64())
+                )
+            }
+        },
+        end_path: ended
+            .map(|ended| format!("path that determined the end, {}", duration(ended.makespan.as_secs_f64()))),
     })
 }
 
@@ -65,7 +95,7 @@ fn ink(rank: usize) -> Ink {
 }
 
 /// Each type with its rank by number of tasks, and that number.
-fn kinds(workflow: &Workflow) -> BTreeMap<&str, (usize, u64)> {
+pub(super) fn kinds(workflow: &Workflow) -> BTreeMap<&str, (usize, u64)> {
     let mut numbers: BTreeMap<&str, u64> = BTreeMap::new();
     workflow.tasks().for_each(|task| *numbers.entry(&task.kind).or_default() += 1);
     let mut ranked: Vec<(&str, u64)> = numbers.into_iter().collect();
@@ -103,6 +133,7 @@ fn by_type(
                 row: rows.range(..lowest[*rank]).count() as u32,
                 tasks: *number,
                 marked: false,
+                ended: false,
             },
         ));
     }
@@ -116,7 +147,7 @@ mod tests {
     use crate::workflow::shapes::ShapeSpec;
 
     fn figure(written: &str) -> DagChart {
-        workflow_figure(&written.parse::<ShapeSpec>().unwrap().workflow(3).unwrap()).unwrap()
+        workflow_figure(&written.parse::<ShapeSpec>().unwrap().workflow(3).unwrap(), None).unwrap()
     }
 
     #[test]
@@ -151,8 +182,8 @@ mod tests {
             }
             draft.build().unwrap()
         };
-        assert_eq!(workflow_figure(&workflow(301)), None);
-        let chart = workflow_figure(&workflow(300)).unwrap();
+        assert_eq!(workflow_figure(&workflow(301), None), None);
+        let chart = workflow_figure(&workflow(300), None).unwrap();
         // Twelve with a colour of their own, and the rest together.
         assert_eq!((chart.nodes.len(), chart.kinds.len()), (300, 13));
         assert_eq!(chart.kinds[12], ("288 other types".to_owned(), Ink::Muted));

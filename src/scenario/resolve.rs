@@ -13,7 +13,7 @@ use super::resolved::{OutputPlan, ResolvedScenario};
 use super::tree::{Node, Path};
 use crate::grid::Policies;
 use crate::metrics::{Definitions, Window};
-use crate::model::{BrokerSpec, GridSpec, RegistryError, Replan, SiteSpec, WorkflowSettings};
+use crate::model::{BrokerSpec, GridSpec, NetworkSpec, RegistryError, Replan, SiteSpec, WorkflowSettings};
 use crate::scenario::document::MOST_SITES;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Engine, Or};
@@ -66,6 +66,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         checker.wrong(&top.key("broker"), "a broker needs at least one site to send jobs to");
     }
     let network = checker.network(&keys.network, &sites, broker.is_some());
+    let network = NetworkSpec { storages: checker.storages(written), ..network };
     let own = written.iter().zip(&sites).enumerate();
     let site_workloads = own
         .map(|(at, (site, spec))| {

@@ -43,6 +43,8 @@ pub struct WorkflowPlan {
     pub every: Option<Lengths>,
     /// What is done to each.
     pub rescaled: Rescaled,
+    /// How tasks are put into groups.
+    pub group: Option<Named>,
 }
 
 /// Where workflows come from.

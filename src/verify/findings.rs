@@ -20,7 +20,7 @@ pub enum Rule {
     Place,
     /// No job starts before its submission.
     Arrival,
-    /// A job that follows another is submitted after that one's end and the think time.
+    /// A job that follows another is submitted after that one's end and the think time; a task starts after the end of those before it.
     Precedence,
     /// No processor has more jobs than it may, nor shares that sum to more than one.
     Capacity,
@@ -51,7 +51,7 @@ impl Rule {
         (
             Self::Precedence,
             "precedence",
-            "a job comes after the end of the one that it follows, and starts after its input",
+            "a job comes after the ones that it follows or waits for, and after its input",
         ),
         (Self::Capacity, "capacity", "no processor runs more than it can"),
         (Self::Down, "down", "machines that are down run nothing"),

@@ -10,8 +10,10 @@ use crate::units::{Rate, Span, Time, Work};
 /// A job as requested by its workload.
 #[derive(Clone, Debug)]
 pub struct JobRequest {
-    /// Its submission; exact without feedback.
+    /// Its submission, exact without feedback; of a task, that of its workflow.
     pub submit: Time,
+    /// Whether it is a task of a workflow, which is submitted when it is ready.
+    pub task: bool,
     /// The requested start of a dedicated job.
     pub start: Option<Time>,
     /// The number of processors.
@@ -39,6 +41,7 @@ impl JobRequest {
         let times = |(class, times): (&String, &TaskTimes)| (class.clone(), (times.runtime, times.estimate));
         Self {
             submit: job.submit,
+            task: false,
             start: job.requested_start,
             procs: job.size.preferred(),
             runtime: job.runtime,
@@ -78,7 +81,7 @@ impl Checker {
                 }
                 Some(_) => {}
             }
-        } else if submit != requested.submit {
+        } else if submit != requested.submit && !(requested.task && submit > requested.submit) {
             let written = requested.submit;
             let message =
                 format!("{text} is submitted at {submit} s, and its workload has it at {written} s");

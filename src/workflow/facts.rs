@@ -92,7 +92,9 @@ impl Workflow {
     pub fn critical_path(&self, costs: &Costs) -> (f64, Vec<TaskId>) {
         let ranks = self.upward_ranks(costs);
         let highest = |ways: &mut dyn Iterator<Item = (f64, TaskId)>| {
-            ways.reduce(|best, way| if way.0 > best.0 { way } else { best })
+            // In whole microseconds, so that the rounding of sums does not decide between equal ones.
+            let micros = |way: &(f64, TaskId)| libm::round(way.0 * 1e6);
+            ways.reduce(|best, way| if micros(&way) > micros(&best) { way } else { best })
         };
         let mut path = Vec::new();
         let length = ranks.iter().copied().fold(0.0, f64::max);

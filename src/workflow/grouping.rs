@@ -15,6 +15,7 @@
 //! ```
 
 mod contents;
+mod inside;
 mod registry;
 #[cfg(test)]
 mod tests;
@@ -24,11 +25,18 @@ use std::fmt;
 
 pub use contents::GroupingContents;
 pub use horizontal::{Clusters, Horizontal};
+pub use inside::Inside;
+use inside::peak_memory;
+pub use level::Level;
 pub use none::Ungrouped;
 pub use paul::Paul;
+pub use pilot::Pilot;
 pub use registry::{GroupingInfo, GroupingRegistry, Groupings};
 use rustc_hash::FxHashSet;
 pub use vertical::Vertical;
+
+use crate::model::GroupMember;
+use crate::units::Span;
 
 use super::{DataFile, FileId, Part, Task, TaskId, Workflow, WorkflowError};
 
@@ -37,19 +45,33 @@ crate::model::standard_policies! { GroupingRegistry:
     horizontal
     vertical
     paul
+    level
+    pilot
 }
+
+/// The most types that the type of a group names.
+const MOST_KINDS: usize = 8;
 
 /// A way to put tasks into groups.
 pub trait Group: fmt::Debug + Send + Sync {
     /// A number for each task; tasks of one number are one group. There must be no cycle of groups.
     fn labels(&self, workflow: &Workflow) -> Vec<u32>;
+
+    /// How the tasks of a group share its processors.
+    fn inside(&self) -> Inside {
+        Inside::InTurn
+    }
 }
 
-/// Tasks that run on the same processors one after the other.
+/// Tasks that run on the same processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskGroup {
     /// The tasks, by level, then by number: each after its predecessors.
     pub tasks: Vec<TaskId>,
+    /// When each of them runs, from the start of the group on, at reference speed.
+    pub runs: Vec<(Span, Span)>,
+    /// The processors that they need.
+    pub procs: u32,
     /// The files that one of them writes and no task of another group reads, but one of this: they never leave.
     pub internal: Vec<FileId>,
 }
@@ -59,6 +81,7 @@ pub struct TaskGroup {
 pub struct Grouping {
     groups: Vec<TaskGroup>,
     group_of: Vec<u32>,
+    inside: Inside,
     workflow: Workflow,
 }
 
@@ -82,13 +105,18 @@ impl Grouping {
             let next = numbers.len() as u32;
             group_of.push(*numbers.entry(*label).or_insert(next));
         }
-        let mut groups = vec![TaskGroup { tasks: Vec::new(), internal: Vec::new() }; numbers.len()];
+        let empty = TaskGroup { tasks: Vec::new(), runs: Vec::new(), procs: 0, internal: Vec::new() };
+        let mut groups = vec![empty; numbers.len()];
         // By level, then by number: predecessors are at lower levels.
         let levels = workflow.levels();
         let mut order: Vec<TaskId> = workflow.ids().collect();
         order.sort_by_key(|task| levels[task.index()]);
         for task in order {
             groups[group_of[task.index()] as usize].tasks.push(task);
+        }
+        let inside = by.inside();
+        for group in &mut groups {
+            (group.runs, group.procs) = inside.runs(workflow, &group.tasks, |task| task.runtime);
         }
         for (file, data) in (0..).map(FileId).zip(workflow.files()) {
             if let Some(producer) = data.producer
@@ -98,7 +126,7 @@ impl Grouping {
                 groups[group_of[producer.index()] as usize].internal.push(file);
             }
         }
-        let quotient = quotient(workflow, &groups, &group_of).map_err(|cycle| {
+        let quotient = quotient(workflow, &groups, &group_of, inside).map_err(|cycle| {
             let names: Vec<String> = cycle
                 .iter()
                 .map(|group| format!("`{}`", workflow.task(groups[group.index()].tasks[0]).name))
@@ -107,7 +135,7 @@ impl Grouping {
                 format!("the groups of the tasks {} wait for each other in a cycle", names.join(", "));
             wrong(problem, "group tasks such that no way leads out of a group and back")
         })?;
-        Ok(Self { groups, group_of, workflow: quotient })
+        Ok(Self { groups, group_of, inside, workflow: quotient })
     }
 
     /// The groups, in the order of their lowest tasks.
@@ -123,16 +151,41 @@ impl Grouping {
         self.group_of[task.index()] as usize
     }
 
-    /// The workflow whose tasks are the groups, in their order. A group of one task is that task. One of several has the sum of their run
-    /// times, since they run one after the other, their most processors and memory, their types with `+` between them, and a run
-    /// time on those machine classes for which all of them have one. Its files are those that enter or leave groups.
+    /// The tasks of a group, with when they run.
+    ///
+    /// # Panics
+    /// If there is no such group, or it is of another workflow.
+    pub fn members(&self, workflow: &Workflow, group: usize) -> Vec<GroupMember> {
+        let TaskGroup { tasks, runs, .. } = &self.groups[group];
+        let mut members: Vec<GroupMember> = tasks
+            .iter()
+            .zip(runs)
+            .map(|(task, run)| GroupMember { task: task.0, run: *run, by_class: BTreeMap::new() })
+            .collect();
+        for class in self.workflow.task(TaskId(group as u32)).by_class.keys() {
+            let (runs, _) = self.inside.runs(workflow, tasks, |task| task.by_class[class]);
+            for (member, run) in members.iter_mut().zip(runs) {
+                member.by_class.insert(class.clone(), run);
+            }
+        }
+        members
+    }
+
+    /// The workflow whose tasks are the groups, in their order. A group of one task is that task. One of several runs as long as its tasks
+    /// [need inside it](Inside), has the processors that they need there, their most memory, their types with `+` between them (the first eight of many), and a run time
+    /// on those machine classes for which all of them have one. Its files are those that enter or leave groups.
     pub fn workflow(&self) -> &Workflow {
         &self.workflow
     }
 }
 
 /// `Err` with the groups of a cycle.
-fn quotient(workflow: &Workflow, groups: &[TaskGroup], group_of: &[u32]) -> Result<Workflow, Vec<TaskId>> {
+fn quotient(
+    workflow: &Workflow,
+    groups: &[TaskGroup],
+    group_of: &[u32],
+    inside: Inside,
+) -> Result<Workflow, Vec<TaskId>> {
     let group = |task: TaskId| TaskId(group_of[task.index()]);
     let internal: FxHashSet<FileId> =
         groups.iter().flat_map(|group| group.internal.iter().copied()).collect();
@@ -154,40 +207,55 @@ fn quotient(workflow: &Workflow, groups: &[TaskGroup], group_of: &[u32]) -> Resu
     }
     let names: FxHashSet<&str> = workflow.tasks().map(|task| &*task.name).collect();
     let tasks = groups.iter().zip(inputs).zip(outputs);
-    let tasks =
-        tasks.map(|((group, inputs), outputs)| Task { inputs, outputs, ..task_of(workflow, group, &names) });
+    let tasks = tasks.map(|((group, inputs), outputs)| Task {
+        inputs,
+        outputs,
+        ..task_of(workflow, group, inside, &names)
+    });
     let edges =
         workflow.edges().map(|(from, to, _)| (group(from).0, group(to).0)).filter(|(from, to)| from != to);
     Workflow::assemble(workflow.name().to_owned(), tasks.collect(), files, edges.collect())
 }
 
+/// The types of tasks in the order of their first tasks, with `+` between them; of more than [`MOST_KINDS`] the first, and how many more there are.
+fn kind_of(tasks: &[&Task]) -> String {
+    let mut seen = FxHashSet::default();
+    let kinds: Vec<&str> = tasks.iter().map(|task| &*task.kind).filter(|kind| seen.insert(*kind)).collect();
+    let (named, others) = kinds.split_at(kinds.len().min(MOST_KINDS));
+    let more = if others.is_empty() { String::new() } else { format!("+{} more", others.len()) };
+    named.join("+") + &more
+}
+
 /// The group as a task, without its files.
-fn task_of(workflow: &Workflow, group: &TaskGroup, names: &FxHashSet<&str>) -> Task {
+fn task_of(workflow: &Workflow, group: &TaskGroup, inside: Inside, names: &FxHashSet<&str>) -> Task {
+    let first = workflow.task(group.tasks[0]);
+    if group.tasks.len() == 1 {
+        return first.clone();
+    }
     let tasks: Vec<&Task> = group.tasks.iter().map(|task| workflow.task(*task)).collect();
-    let first = tasks[0];
-    let (mut name, mut kinds, mut by_class) =
-        (first.name.clone(), vec![&*first.kind], first.by_class.clone());
-    if tasks.len() > 1 {
-        name += &format!("+{}", tasks.len() - 1);
-        while names.contains(&*name) {
-            name.push('+');
-        }
+    let mut name = format!("{}+{}", first.name, tasks.len() - 1);
+    while names.contains(&*name) {
+        name.push('+');
     }
-    for task in &tasks[1..] {
-        if !kinds.contains(&&*task.kind) {
-            kinds.push(&task.kind);
-        }
-        by_class.retain(|class, _| task.by_class.contains_key(class));
-        by_class.iter_mut().for_each(|(class, span)| *span += task.by_class[class]);
-    }
+    let classes =
+        first.by_class.keys().filter(|class| tasks.iter().all(|task| task.by_class.contains_key(*class)));
+    let on = |class: &String| {
+        let (runs, _) = inside.runs(workflow, &group.tasks, |task| task.by_class[class]);
+        (class.clone(), end_of(&runs))
+    };
     Task {
         name,
-        kind: kinds.join("+"),
-        runtime: tasks.iter().map(|task| task.runtime).sum(),
-        by_class,
-        procs: tasks.iter().map(|task| task.procs).max().unwrap_or(1),
-        memory: tasks.iter().filter_map(|task| task.memory).max(),
+        kind: kind_of(&tasks),
+        runtime: end_of(&group.runs),
+        by_class: classes.map(on).collect(),
+        procs: group.procs,
+        memory: peak_memory(&tasks, &group.runs),
         inputs: Vec::new(),
         outputs: Vec::new(),
     }
+}
+
+/// The end of the last.
+fn end_of(runs: &[(Span, Span)]) -> Span {
+    runs.iter().map(|(_, end)| *end).max().unwrap_or_default()
 }

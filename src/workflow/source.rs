@@ -1,11 +1,16 @@
 //! Workflows as they are submitted to a grid.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::grouping::{Group, Grouping, GroupingRegistry};
 use super::shapes::ShapeSpec;
 use super::{Workflow, WorkflowError};
-use crate::model::{Job, JobId, Submission, WorkflowSpec, WorkflowSubmission};
+use crate::model::{
+    Job, JobId, Named, RegistryError, Submission, TaskGroups, WorkflowSpec, WorkflowSubmission,
+};
 use crate::units::{Bandwidth, Time};
 use crate::workload::poisson::Lengths;
 use crate::workload::random::Stream;
@@ -59,6 +64,8 @@ pub struct WorkflowSource {
     supply: Supply,
     count: u64,
     every: Option<Lengths>,
+    /// What tasks are put into groups by, as it is written.
+    grouping: Option<(Named, Arc<dyn Group>)>,
     notes: Vec<String>,
     /// Of all streams, with the entity that names them.
     seed: (u64, String),
@@ -92,13 +99,22 @@ impl WorkflowSource {
         let (gaps, seeds) = (stream("workflow gaps"), stream("workflow seeds"));
         let state = State { made: 0, base: Time::ZERO, next_job: 1, gaps, seeds };
         let seed = (seed, entity.to_owned());
-        Self { supply, count: 1, every: None, notes: Vec::new(), seed, state }
+        Self { supply, count: 1, every: None, grouping: None, notes: Vec::new(), seed, state }
     }
 
     /// Submits them so many times, with these gaps; without gaps all at once.
     #[must_use]
     pub fn repeated(self, count: u64, every: Option<Lengths>) -> Self {
         Self { count, every, ..self }
+    }
+
+    /// Puts the tasks of each into groups.
+    ///
+    /// # Errors
+    /// [`RegistryError`] if there is no such grouping, or a parameter is wrong.
+    pub fn grouped(self, by: &Named) -> Result<Self, RegistryError> {
+        let grouping = GroupingRegistry::standard().build(by)?;
+        Ok(Self { grouping: Some((by.clone(), grouping.into())), ..self })
     }
 
     /// With notes about what was not taken as it is written.
@@ -136,11 +152,8 @@ impl WorkflowSource {
                 let seed = shape.seed.filter(|_| self.state.made == 0).unwrap_or(drawn);
                 let shape = ShapeSpec { seed: Some(seed), ..shape.clone() };
                 let made = shape.workflow(seed).and_then(|workflow| rescaled.apply(workflow));
-                made.map(|workflow| workflow.spec()).map_err(|error| SourceError::Read {
-                    place: shape.to_string(),
-                    problem: error.problem,
-                    hint: error.hint.to_owned(),
-                })
+                let name = || shape.to_string();
+                made.map(|workflow| workflow.spec()).map_err(|error| failed(name(), error))
             }
         }
     }
@@ -148,13 +161,32 @@ impl WorkflowSource {
     /// A hash of what the workflows follow from, without the streams.
     fn content(&self) -> u128 {
         let gaps = self.every.map(|every| every.to_string());
+        let group = self.grouping.as_ref().map(|(by, _)| by.to_string());
         let text = match &self.supply {
             Supply::Drawn { shape, rescaled } => format!("{shape} {rescaled:?}").into_bytes(),
             // Every workflow can be serialized.
             Supply::Given { workflows, .. } => postcard::to_stdvec(workflows).unwrap_or_default(),
         };
-        xxh3_128(&postcard::to_stdvec(&(text, self.count, gaps)).unwrap_or_default())
+        xxh3_128(&postcard::to_stdvec(&(text, self.count, gaps, group)).unwrap_or_default())
     }
+}
+
+/// The workflow of that name cannot be made.
+fn failed(place: String, error: WorkflowError) -> SourceError {
+    let WorkflowError { problem, hint, .. } = error;
+    SourceError::Read { place, problem, hint: hint.to_owned() }
+}
+
+/// The same submission with the tasks of the workflow in groups.
+fn put_into_groups(
+    submission: WorkflowSubmission,
+    by: &dyn Group,
+) -> Result<WorkflowSubmission, WorkflowError> {
+    let workflow = Workflow::from_spec(submission.spec)?;
+    let grouping = Grouping::of(&workflow, by)?;
+    let members = (0..grouping.groups().len()).map(|group| grouping.members(&workflow, group)).collect();
+    let groups = Some(Box::new(TaskGroups { workflow: workflow.spec(), members }));
+    Ok(WorkflowSubmission { spec: grouping.workflow().spec(), groups, ..submission })
 }
 
 impl Source for WorkflowSource {
@@ -176,15 +208,18 @@ impl Source for WorkflowSource {
     fn next_submission(&mut self) -> Result<Option<Submission>, SourceError> {
         let Some(submit) = self.peek_time()? else { return Ok(None) };
         let spec = self.next_workflow()?;
-        let first = JobId(self.state.next_job);
+        let mut submission = WorkflowSubmission::new(submit, JobId(self.state.next_job), spec);
+        let purpose = format!("estimates of workflow {}", self.state.made);
+        submission.seed = Stream::new(self.seed.0, &self.seed.1, &purpose).below(u64::MAX);
+        if let Some((_, by)) = &self.grouping {
+            submission = put_into_groups(submission, &**by).map_err(|error| failed(self.name(), error))?;
+        }
         self.state.made += 1;
-        self.state.next_job += spec.tasks.len() as u64;
+        self.state.next_job += submission.spec.tasks.len() as u64;
         if let Some(every) = self.every.filter(|_| self.place() == 0) {
             self.state.base += every.draw(&mut self.state.gaps);
         }
-        let purpose = format!("estimates of workflow {}", self.state.made);
-        let seed = Stream::new(self.seed.0, &self.seed.1, &purpose).below(u64::MAX);
-        Ok(Some(Submission::Workflow(WorkflowSubmission::new(submit, first, spec, seed))))
+        Ok(Some(Submission::Workflow(submission)))
     }
 
     fn notes(&self) -> Vec<String> {

@@ -100,6 +100,21 @@ fn levels_count_the_longest_way_and_edges_that_follow_are_kept() {
 }
 
 #[test]
+fn of_equally_long_ways_the_critical_path_has_the_lowest_numbers() {
+    // 0.1 + (0.2 + 0.3) and 0.3 + (0.2 + 0.1) are the same time, but not the same sum of floating-point numbers.
+    let mut draft = Draft::named("ties");
+    for (task, secs, after) in
+        [("a", 0.1, ""), ("b", 0.2, "a"), ("c", 0.3, "b"), ("d", 0.3, ""), ("e", 0.2, "d"), ("f", 0.1, "e")]
+    {
+        let task = TaskDraft::new(task, secs);
+        draft.task(if after.is_empty() { task } else { task.after(after) });
+    }
+    let workflow = draft.build().unwrap();
+    let (_, path) = workflow.critical_path(&Costs::at_reference(&workflow, None));
+    assert_eq!(path, [TaskId(0), TaskId(1), TaskId(2)]);
+}
+
+#[test]
 fn a_file_makes_an_edge_and_one_without_a_producer_is_stage_in() {
     let mut draft = Draft::named("files");
     draft.file("in", 5.0);

@@ -294,8 +294,10 @@ fn returned(job: Box<Job>, why: EventCause) -> Exit {
         job: JobRef { workload: WorkloadId::GRID, number: job.id },
         number: job.grid.as_ref().map(|grid| grid.number),
         start: job.grid.as_ref().and_then(|grid| grid.first_start),
+        last_start: None,
         attempts: job.grid.as_ref().map_or(0, |grid| grid.attempts),
         output: gridemu::units::Bytes::ZERO,
+        passed: Box::default(),
         how: ExitKind::Returned { job, why },
     }
 }

@@ -41,7 +41,7 @@ fn built(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Grid {
     Grid::build(spec, Vec::new(), Some(Box::new(source)), &Policies::standard()).expect("a grid")
 }
 
-fn run(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Vec<Record> {
+pub(crate) fn run(spec: &GridSpec, workflows: &[(u64, WorkflowSpec)]) -> Vec<Record> {
     let mut records = Vec::new();
     built(spec, workflows).run(&mut records).expect("it runs");
     records

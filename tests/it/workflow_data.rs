@@ -11,9 +11,9 @@ use gridemu::broker::{
 };
 use gridemu::grid::{Grid, Policies};
 use gridemu::model::{
-    BrokerSpec, ChurnAct, GridSpec, Link, Machines, NetworkSpec, Outcome, PartitionId, PlannedChurn, ProcSet,
-    Record, Sharing, SiteId, SiteSpec, TaskRecord, TransferMode, TransferOutcome, TransferRecord,
-    WorkflowFile, WorkflowSettings, WorkflowSpec,
+    BrokerSpec, ChurnAct, EventKind, EventRecord, GridSpec, Link, LostData, Machines, NetworkSpec, Outcome,
+    PartitionId, PlannedChurn, ProcSet, Record, Sharing, SiteId, SiteSpec, StorageSpec, TaskRecord,
+    TransferMode, TransferOutcome, TransferRecord, WorkflowFile, WorkflowSettings, WorkflowSpec,
 };
 use gridemu::units::{Bandwidth, Bytes, Rate, Span, Time};
 use gridemu::workflow::WorkflowSource;
@@ -598,4 +598,153 @@ fn copies_that_have_not_arrived_are_unfinished() {
     let [task] = tasks(&records)[..] else { panic!("one task") };
     assert_eq!((task.outcome, task.site), (Outcome::Unfinished, SiteId(0)));
     assert_eq!(jobs_of(&records).len(), 1);
+}
+
+/// The site leaves as a whole, and is back.
+fn away(spec: &mut GridSpec, site: usize, from: u64, to: u64) {
+    let act = |secs, act| PlannedChurn { at: Time::from_secs(secs), act };
+    let script = [act(from, ChurnAct::LeaveSite), act(to, ChurnAct::JoinSite)];
+    spec.sites[site].churn.script.extend(script);
+}
+
+/// File, from, to, asked and end of each copy, in seconds, and what became of it.
+fn fates(records: &[Record]) -> Vec<(String, usize, usize, u64, u64, &'static str)> {
+    transfers(records)
+        .iter()
+        .map(|copy| {
+            let (asked, end) = (secs(copy.asked), secs(copy.end));
+            (copy.file.clone(), place(copy.from), place(copy.to), asked, end, copy.outcome.name())
+        })
+        .collect()
+}
+
+/// As in `a_pair_by_hand`, but the fast site 1, for which t1 is meant, leaves at 30, while f1 is on its way there. The network knows at 31, and so does the
+/// broker: t1 runs where its files are, from 32 on.
+#[test]
+fn a_task_whose_site_leaves_before_its_files_are_there_is_planned_again() {
+    let mut spec = two_sites(1, "mct");
+    spec.sites[1].partitions[0].speed = Rate::from_units(8 << 20);
+    spec.sites[1].partitions[0].absent = 1;
+    let join = ChurnAct::Join(all());
+    spec.sites[1].churn.script.push(PlannedChurn { at: Time::from_secs(5), act: join });
+    away(&mut spec, 1, 30, 300);
+    let pair = with_files(&[10, 80], &[(10, None, &[0]), (5, Some(0), &[1])]);
+    let records = run(&spec, (&[], false), &[(0, pair)]);
+    assert_eq!(starts(&records), [(0, 0, 12, 22), (0, 23, 32, 112)]);
+    let file = |number: u32| format!("f{number}");
+    assert_eq!(fates(&records), [(file(0), 0, 1, 0, 11, "arrived"), (file(1), 1, 2, 23, 31, "lost")]);
+    let returned: Vec<u64> = events(&records, EventKind::Returned).map(|event| secs(event.time)).collect();
+    assert_eq!(returned, [31]);
+}
+
+fn events(records: &[Record], kind: EventKind) -> impl Iterator<Item = &EventRecord> {
+    records.iter().filter_map(move |record| match record {
+        Record::Event(event) if event.kind == kind => Some(event),
+        _ => None,
+    })
+}
+
+/// t1, at site 1, reads f0 after t0 has brought it to site 0. The portal is 101 s away, so it comes from site 0 in 22 s, from 23 on. Site 0 leaves at 30 and
+/// is back at 60, which the broker knows at 61. The copy is lost at 31. It is asked for again at the portal at once, or at site 0 at 61.
+#[test]
+fn a_copy_from_a_site_that_leaves_is_asked_for_again() {
+    let mut spec = two_sites(1, "pinned");
+    let slow = Some(Bandwidth::from_bits(800_000));
+    spec.network.set(0, 2, Link { latency: Span::from_secs(1), bandwidth: slow });
+    away(&mut spec, 0, 30, 60);
+    let mut pair = with_files(&[10, 20], &[(10, None, &[0, 1])]);
+    pair.edges.push((0, 1));
+    let told = |spec: &GridSpec| {
+        let records = run(spec, (&[0, 1], false), &[(0, pair.clone())]);
+        (starts(&records)[1].2, fates(&records)[1..].to_vec())
+    };
+    let file = "f0".to_owned();
+    let lost = (file.clone(), 1, 2, 23, 31, "lost");
+    assert_eq!(told(&spec), (133, vec![lost.clone(), (file.clone(), 0, 2, 31, 132, "arrived")]));
+    spec.broker.as_mut().expect("a broker").workflow.lost = LostData::Wait;
+    assert_eq!(told(&spec), (84, vec![lost, (file, 1, 2, 61, 83, "arrived")]));
+}
+
+/// What t0 has written at site 0 is not there while the site is away, from 30 to 100: t1, ready at 53 with the end of t2, waits until the broker knows
+/// at 101 that it is back; 12 s later f1 is at site 1. With reports every 50 s the broker asks in vain at 43, and the copy is lost at once.
+#[test]
+fn a_file_is_not_there_while_its_site_is_away() {
+    let mut spec = two_sites(2, "pinned");
+    away(&mut spec, 0, 30, 100);
+    let files = |until: u64| {
+        let mut three = with_files(&[10, 20, until], &[(5, Some(0), &[1])]);
+        three.edges.push((2, 1));
+        three
+    };
+    let records = run(&spec, (&[0, 1, 1], false), &[(0, files(51))]);
+    assert_eq!(starts(&records)[1], (1, 53, 114, 134));
+    assert_eq!(fates(&records), [("f0".to_owned(), 1, 2, 101, 113, "arrived")]);
+    spec.broker.as_mut().expect("a broker").monitoring_interval = Span::from_secs(50);
+    let records = run(&spec, (&[0, 1, 1], false), &[(0, files(41))]);
+    assert_eq!(starts(&records)[1], (1, 43, 114, 134));
+    let file = || "f0".to_owned();
+    assert_eq!(fates(&records), [(file(), 1, 2, 43, 43, "lost"), (file(), 1, 2, 101, 113, "arrived")]);
+}
+
+/// A result whose site leaves before it is at the portal comes when the site is back: t1 keeps the run going.
+#[test]
+fn a_result_comes_home_when_its_site_is_back() {
+    let mut spec = two_sites(1, "pinned");
+    away(&mut spec, 0, 15, 60);
+    let two = with_files(&[10, 200], &[(10, Some(0), &[])]);
+    let records = run(&spec, (&[0, 1], false), &[(0, two)]);
+    let file = || "f0".to_owned();
+    assert_eq!(fates(&records), [(file(), 1, 0, 12, 16, "lost"), (file(), 1, 0, 61, 72, "arrived")]);
+}
+
+/// Files of 10 and 30 MB go to site 0, whose link takes 1 MB/s from site 1, and whose storage writes 1 MB/s in all: f0 is there after 20 s, f1 after 40 s, and the last
+/// of link, reading and writing counts, with the latency of the link.
+#[test]
+fn a_storage_is_shared_by_readers_and_writers() {
+    let mut spec = two_sites(2, "pinned");
+    spec.broker.as_mut().expect("a broker").workflow.files = 2;
+    spec.network.set(1, 2, Link { latency: Span::from_secs(2), bandwidth: None });
+    let disk = StorageSpec { bandwidth: Some(Bandwidth::from_bits(8_000_000)), capacity: None };
+    let two = with_files(&[10, 10], &[(10, None, &[0]), (30, None, &[1])]);
+    let arrivals = |spec: &GridSpec| -> Vec<u64> {
+        let records = run(spec, (&[0, 0], false), &[(0, two.clone())]);
+        transfers(&records).iter().map(|copy| secs(copy.end)).collect()
+    };
+    assert_eq!(arrivals(&spec), [2, 2]);
+    spec.network.storages = vec![StorageSpec::default(), disk];
+    assert_eq!(arrivals(&spec), [20, 40]);
+    spec.network.storages = vec![StorageSpec::default(), StorageSpec::default(), disk];
+    assert_eq!(arrivals(&spec), [20, 40]);
+}
+
+/// A storage of 12 MB takes f0 (10 MB, 11 s) and then has no space for f1 (5 MB) until t0, which runs from 12 to 22, has ended at 23. The output of t0 (4 MB) is stored
+/// meanwhile, and the most there was is 14 MB. A file of 13 MB is refused.
+#[test]
+fn a_copy_waits_for_space() {
+    let mut spec = two_sites(2, "pinned");
+    let capacity = Some(Bytes::new(12_000_000));
+    spec.network.storages = vec![StorageSpec::default(), StorageSpec { bandwidth: None, capacity }];
+    let two = with_files(&[10, 10], &[(10, None, &[0]), (5, None, &[1]), (4, Some(0), &[1])]);
+    let mut grid = built(&spec, (&[0, 0], false), &[(0, two)]);
+    let mut records = Vec::new();
+    grid.run(&mut records).expect("it runs");
+    let told: Vec<_> = transfers(&records)
+        .iter()
+        .map(|copy| (copy.file.as_str(), secs(copy.asked), copy.began.map(secs), secs(copy.end)))
+        .collect();
+    assert_eq!(told, [("f0", 0, Some(0), 11), ("f1", 23, Some(23), 29)]);
+    assert_eq!(starts(&records)[1], (0, 23, 30, 40));
+    assert_eq!(grid.broker().expect("a broker").stored_peak(SiteId(0)), Bytes::new(14_000_000));
+
+    let both = with_files(&[10, 10], &[(10, None, &[0]), (5, None, &[1])]);
+    let records = run(&spec, (&[0, 0], false), &[(0, both)]);
+    let began: Vec<_> =
+        transfers(&records).iter().map(|copy| (secs(copy.asked), copy.began.map(secs))).collect();
+    assert_eq!(began, [(0, Some(0)), (0, Some(23))]);
+
+    let large = with_files(&[10], &[(13, None, &[0])]);
+    let error =
+        built(&spec, (&[0], false), &[(0, large)]).run(&mut Vec::<Record>::new()).expect_err("too large");
+    let told = "workflow 0 `test`: file `f0` of 13 MB does not fit into the storage of site `site-0`, which has a capacity of 12 MB";
+    assert!(error.to_string().contains(told), "{error}");
 }

@@ -9,9 +9,9 @@ use super::workflows::Workflows;
 use crate::broker::DataTimes;
 use crate::model::Record;
 use crate::model::{
-    FileId, NetworkSpec, RecordSink, Sharing, SiteId, TaskId, TransferOutcome, TransferRecord,
+    FileId, NetworkSpec, RecordSink, Sharing, SiteId, StorageSpec, TaskId, TransferOutcome, TransferRecord,
 };
-use crate::platform::{Coming, Fetch, Load, Place, Replicas};
+use crate::platform::{Coming, Fetch, Load, Place, Replicas, Storage};
 use crate::units::{Bytes, Time};
 
 /// What the broker knows of the files of the workflows that have not ended.
@@ -28,6 +28,16 @@ pub(super) struct Data {
     missing: BTreeMap<TaskId, (Place, u32)>,
     /// Results on their way home.
     homing: u64,
+    /// Copies that are asked for again only when the place that has left is back.
+    pub(super) broken: BTreeMap<(FileId, Place), Place>,
+    /// Results that cannot go home now, with what was last written of each.
+    pub(super) stranded: BTreeMap<FileId, TransferRecord>,
+    /// The space that files take at each place.
+    spaces: BTreeMap<Place, Storage>,
+    /// The copies that wait for space.
+    for_space: BTreeMap<(Place, FileId), u64>,
+    /// Files that have their space now.
+    granted: Vec<(Place, FileId)>,
     /// The number of the next file.
     next: u64,
 }
@@ -36,12 +46,12 @@ pub(super) struct Data {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Copying {
     pub(super) file: FileId,
-    from: Place,
+    pub(super) from: Place,
     pub(super) to: Place,
     /// Whether it is a result that goes home.
     pub(super) home: bool,
     /// What will be written of it, as if it never arrived.
-    record: TransferRecord,
+    pub(super) record: TransferRecord,
 }
 
 /// The place of a site.
@@ -67,38 +77,107 @@ impl Data {
         self.replicas.fetch(file, to, now, |from, to, data| self.load.estimate(network, from, to, data))
     }
 
-    /// Notes that a copy begins. Returns its number.
-    pub(super) fn copy(
-        &mut self,
-        file: FileId,
-        to: Place,
-        coming: Coming,
-        home: bool,
-        record: TransferRecord,
-    ) -> u64 {
-        let (id, from) = (self.asked, coming.from);
+    /// Notes that a copy is wanted. Returns its number if it can begin; otherwise it waits for space.
+    pub(super) fn copy(&mut self, copy: Copying, expected: Time, network: &NetworkSpec) -> Option<u64> {
+        let Copying { file, from, to, home, .. } = copy;
+        self.no_more(file, to);
+        let (id, size) = (self.asked, copy.record.bytes);
         self.asked += 1;
         self.homing += u64::from(home);
-        self.replicas.sent(file, to, coming);
-        self.load.begin(from, to);
-        self.copies.insert(id, Copying { file, from, to, home, record });
-        id
+        self.replicas.sent(file, to, Coming { from, expected });
+        let space = self.space(to, network);
+        // Workflows with a file that is too large for a storage are refused.
+        let begins = space.has(file) || space.reserve(file, size) == Ok(true);
+        self.copies.insert(id, copy);
+        if begins {
+            return Some(id);
+        }
+        self.for_space.insert((to, file), id);
+        None
     }
 
-    /// Notes that a copy has arrived, and records it.
-    pub(super) fn arrived(
+    /// Notes that a copy begins: its file, its way and its size.
+    pub(super) fn begin(&mut self, id: u64, now: Time) -> Option<(Place, Place, Bytes)> {
+        let copy = self.copies.get_mut(&id)?;
+        copy.record.began = Some(now);
+        self.load.begin(copy.from, copy.to);
+        Some((copy.from, copy.to, copy.record.bytes))
+    }
+
+    /// Takes out the copies that have their space now.
+    pub(super) fn take_granted(&mut self) -> Vec<u64> {
+        let granted = std::mem::take(&mut self.granted);
+        granted.into_iter().filter_map(|place| self.for_space.remove(&place)).collect()
+    }
+
+    /// Notes that a copy has arrived, or that it will not, and records it.
+    pub(super) fn over(
         &mut self,
         id: u64,
+        outcome: TransferOutcome,
         now: Time,
         sink: &mut (impl RecordSink + ?Sized),
     ) -> Option<Copying> {
         let copy = self.copies.remove(&id)?;
         self.homing -= u64::from(copy.home);
         self.load.end(copy.from, copy.to);
-        self.replicas.arrived(copy.file, copy.to);
-        let outcome = TransferOutcome::Arrived;
+        match outcome {
+            TransferOutcome::Arrived => _ = self.replicas.arrived(copy.file, copy.to),
+            _ => {
+                self.replicas.broken(copy.file, copy.to);
+                self.remove(copy.file, copy.to);
+            }
+        }
         sink.record(Record::Transfer(TransferRecord { end: now, outcome, ..copy.record.clone() }));
         Some(copy)
+    }
+
+    /// Notes that a file was made at a place, or lies there from the beginning.
+    pub(super) fn made(&mut self, file: FileId, at: Place, network: &NetworkSpec) {
+        let size = self.replicas.size(file).unwrap_or(Bytes::ZERO);
+        if self.replicas.arrived(file, at) {
+            self.space(at, network).store(file, size);
+        }
+    }
+
+    /// Notes that one of those that need a file has ended. After the last one it goes everywhere, but stays at a place where it is kept.
+    pub(super) fn used(&mut self, file: FileId, kept: Option<Place>) {
+        for place in self.replicas.used(file).into_iter().flatten().filter(|place| kept != Some(*place)) {
+            self.no_more(file, place);
+            self.remove(file, place);
+        }
+    }
+
+    /// Gives up a copy that waits for space.
+    fn no_more(&mut self, file: FileId, to: Place) {
+        if let Some(id) = self.for_space.remove(&(to, file)) {
+            self.homing -= self.copies.remove(&id).map_or(0, |copy| u64::from(copy.home));
+            self.remove(file, to);
+        }
+    }
+
+    /// The most that was ever stored at a place.
+    pub(super) fn peak(&self, place: Place) -> Bytes {
+        self.spaces.get(&place).map_or(Bytes::ZERO, Storage::peak)
+    }
+
+    /// Other capacities hold from now on.
+    pub(super) fn change(&mut self, network: &NetworkSpec, now: Time) {
+        for (place, space) in &mut self.spaces {
+            let spec = StorageSpec { bandwidth: None, ..network.storage(*place as usize) };
+            self.granted.extend(space.change(spec, now).0.into_iter().map(|file| (*place, file)));
+        }
+    }
+
+    fn space(&mut self, place: Place, network: &NetworkSpec) -> &mut Storage {
+        let spec = StorageSpec { bandwidth: None, ..network.storage(place as usize) };
+        self.spaces.entry(place).or_insert_with(|| Storage::new(spec))
+    }
+
+    fn remove(&mut self, file: FileId, at: Place) {
+        if let Some(space) = self.spaces.get_mut(&at) {
+            self.granted.extend(space.remove(file).into_iter().map(|file| (at, file)));
+        }
     }
 
     /// Results on their way home.
@@ -133,6 +212,23 @@ impl Data {
     /// The tasks that wait for files, by number.
     pub(super) fn staged(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.missing.keys().copied()
+    }
+
+    /// The tasks that wait for files at a place, by number.
+    pub(super) fn waiting_at(&self, place: Place) -> Vec<TaskId> {
+        let there = self.missing.iter().filter(|(_, (at, _))| *at == place);
+        there.map(|(task, _)| *task).collect()
+    }
+
+    /// The files that tasks wait for: the file, its place, and the task.
+    pub(super) fn wanted(&self) -> Vec<(FileId, Place, TaskId)> {
+        self.waiters.iter().copied().collect()
+    }
+
+    /// The first task that waits for a file at a place.
+    pub(super) fn first_waiter(&self, file: FileId, at: Place) -> Option<TaskId> {
+        let mut waiting = self.waiters.range((file, at, TaskId(0))..=(file, at, TaskId(u64::MAX)));
+        waiting.next().map(|(_, _, task)| *task)
     }
 
     /// Whether a task waits for files at a place.

@@ -10,6 +10,7 @@ impl Broker {
     pub(super) fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
         self.moved(&job, now);
         let mut refused = Vec::new();
+        self.note_arrival(task(&job), job.grid.as_ref().is_some_and(|grid| grid.first_start.is_some()));
         if let Some((at, earlier)) = self.state.tasks.remove(task(&job)) {
             refused = earlier;
             let pool = self.settle(at);
@@ -17,13 +18,7 @@ impl Broker {
                 EventCause::Refused(_) => refused.push(pool),
                 EventCause::SiteLeft => {
                     self.state.tally.landed_nowhere += 1;
-                    // The next report will say when it is back.
-                    for at in 0..self.state.pools.len() {
-                        if self.state.pools[at].facts.id.site == pool.site {
-                            self.state.pools[at].open = false;
-                            self.lose_misfits(at);
-                        }
-                    }
+                    self.site_left(pool.site, now, outbox);
                 }
                 _ => {}
             }

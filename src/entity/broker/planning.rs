@@ -129,11 +129,20 @@ impl Broker {
         let (id, latency, age) = (pool.facts.id, pool.facts.latency, now.time.since(pool.measured));
         // The dispatcher does this unless it reports otherwise.
         let lacking = !self.state.workflows.is_empty() && self.lacks_files(task, id.site);
+        let planned = self.state.tasks.planned(task).is_some();
         let arrival = (!lacking).then(|| now.next_round().after(latency));
         let Some((mut job, procs)) = self.state.tasks.place(task, at, pool, arrival) else {
             return Err(bad("which does not wait with the broker".to_owned()));
         };
         self.moved(&job, now);
+        if let Some(course) = self.state.workflows.course(task) {
+            if !planned {
+                course.decide(now.time);
+            }
+            if !lacking {
+                course.send(now.time);
+            }
+        }
         let grid = job.grid.get_or_insert_default();
         grid.assignment += 1;
         let again = grid.assignment > 1;

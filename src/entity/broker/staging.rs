@@ -1,6 +1,6 @@
 //! The files of tasks go to the sites where they are needed.
 
-use super::data::{place_of, site_at};
+use super::data::{Copying, place_of, site_at};
 use super::{Broker, State, of_job, task};
 use crate::broker::{BrokerEvent, TaskState};
 use crate::entity::mailbox::Moments;
@@ -80,7 +80,7 @@ impl Broker {
         }
     }
 
-    fn inputs(&self, task: TaskId) -> Vec<FileId> {
+    pub(super) fn inputs(&self, task: TaskId) -> Vec<FileId> {
         self.state.workflows.inputs(task).collect()
     }
 
@@ -93,49 +93,66 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Fetch {
+        if self.state.data.broken.contains_key(&(file, to)) {
+            return Fetch::Nowhere;
+        }
         let fetch = self.state.data.fetch(file, to, now.time, &self.network);
-        if let Fetch::From(coming) = fetch {
-            self.copy(file, to, coming, task, false, now, outbox);
+        if let Fetch::From(coming) = fetch
+            && let Some(record) = self.state.workflows.transfer(task, file)
+        {
+            self.copy((file, to), coming, false, record, now, outbox);
         }
         fetch
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a copy has two places, two tasks of life and a moment")]
+    /// Asks the network for a copy.
     fn copy(
         &mut self,
-        file: FileId,
-        to: Place,
-        coming: Coming,
-        task: TaskId,
+        (file, to): (FileId, Place),
+        Coming { from, expected }: Coming,
         home: bool,
+        record: TransferRecord,
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) {
-        let Some((workflow, name, job)) = self.state.workflows.named(task, file) else { return };
-        let data = self.state.data.replicas.size(file).unwrap_or(Bytes::ZERO);
         let record = TransferRecord {
-            workflow,
-            file: name.to_owned(),
-            bytes: data,
-            from: site_at(coming.from),
+            from: site_at(from),
             to: site_at(to),
-            job,
             asked: now.time,
-            began: Some(now.time),
-            end: now.time,
+            began: None,
             outcome: TransferOutcome::Unfinished,
+            ..record
         };
-        let id = self.state.data.copy(file, to, coming, home, record);
-        let letter = ToNetwork::Transfer { id, from: coming.from, to, data, reply: Address::Broker };
+        let copy = Copying { file, from, to, home, record };
+        if let Some(id) = self.state.data.copy(copy, expected, &self.network) {
+            self.begin_copy(id, now, outbox);
+        }
+    }
+
+    fn begin_copy(&mut self, id: u64, now: Stamp, outbox: &mut dyn Outbox) {
+        let Some((from, to, data)) = self.state.data.begin(id, now.time) else { return };
+        let letter = ToNetwork::Transfer { id, from, to, data, reply: Address::Broker };
         self.send(Address::Network, now, Span::ZERO, letter, outbox);
+    }
+
+    /// Lets the copies begin that have their space now.
+    pub(super) fn begin_granted(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+        for id in self.state.data.take_granted() {
+            self.begin_copy(id, now, outbox);
+        }
+    }
+
+    /// The most that was ever stored at a site.
+    pub fn stored_peak(&self, site: SiteId) -> Bytes {
+        self.state.data.peak(place_of(site))
     }
 
     /// Handles the arrival of a copy: tasks that waited for nothing else are sent.
     pub(super) fn transferred(&mut self, id: u64, now: Stamp, outbox: &mut dyn Outbox) {
-        let Some(copy) = self.state.data.arrived(id, now.time, outbox) else { return };
+        let Some(copy) = self.state.data.over(id, TransferOutcome::Arrived, now.time, outbox) else { return };
         self.state.last = now.time;
         if copy.home {
-            self.state.data.replicas.used(copy.file);
+            self.state.data.used(copy.file, Some(copy.to));
         }
         self.appeared(copy.file, copy.to, now, outbox);
     }
@@ -153,6 +170,9 @@ impl Broker {
         let (pool, arrival) = (facts.id, now.next_round().after(facts.latency));
         let Some(job) = self.state.tasks.send(task, arrival) else { return };
         self.moved(&job, now);
+        if let Some(course) = self.state.workflows.course(task) {
+            course.send(now.time);
+        }
         self.send(Address::Dispatcher, now, Span::ZERO, ToDispatcher::Assign { job, pool }, outbox);
     }
 
@@ -166,7 +186,7 @@ impl Broker {
     }
 
     /// Lets a task that waits for files be planned again. False if it is no such task, or a planned one.
-    fn unstage(
+    pub(super) fn unstage(
         &mut self,
         task: TaskId,
         kind: EventKind,
@@ -193,11 +213,13 @@ impl Broker {
         let at = place_of(site);
         let outputs: Vec<FileId> = self.state.workflows.outputs(task).collect();
         for file in outputs {
-            self.state.data.replicas.arrived(file, at);
+            self.state.data.made(file, at, &self.network);
             self.appeared(file, at, now, outbox);
             let readers = self.state.workflows.readers(file, task);
             if readers.is_empty() {
-                self.bring_home(file, task, now, outbox);
+                if let Some(record) = self.state.workflows.transfer(task, file) {
+                    self.bring_home(file, record, now, outbox);
+                }
             } else if self.spec.workflow.transfer == TransferMode::Eager {
                 for reader in readers {
                     let Some(pool) = self.state.tasks.planned(reader) else { continue };
@@ -208,12 +230,20 @@ impl Broker {
         }
     }
 
-    fn bring_home(&mut self, file: FileId, task: TaskId, now: Stamp, outbox: &mut dyn Outbox) {
+    /// Has a result copied to where results go. What cannot be had now is brought when it can.
+    pub(super) fn bring_home(
+        &mut self,
+        file: FileId,
+        record: TransferRecord,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) {
         let home = self.spec.workflow.files;
         match self.state.data.fetch(file, home, now.time, &self.network) {
-            Fetch::From(coming) => self.copy(file, home, coming, task, true, now, outbox),
-            Fetch::Here => _ = self.state.data.replicas.used(file),
-            Fetch::Coming(_) | Fetch::Nowhere => {}
+            Fetch::From(coming) => self.copy((file, home), coming, true, record, now, outbox),
+            Fetch::Here => self.state.data.used(file, Some(home)),
+            Fetch::Coming(_) => {}
+            Fetch::Nowhere => _ = self.state.data.stranded.insert(file, record),
         }
     }
 }

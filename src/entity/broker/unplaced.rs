@@ -24,7 +24,8 @@ impl EndedJob {
     pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, end: Time) -> Self {
         let grid = job.grid.as_deref();
         let (start, attempts) = grid.map_or((None, 0), |grid| (grid.first_start, grid.attempts));
-        Self { task: task(job), job: job.id, outcome, output: Bytes::ZERO, start, end, attempts }
+        let (output, last_start, passed) = (Bytes::ZERO, None, Box::default());
+        Self { task: task(job), job: job.id, outcome, output, start, last_start, end, attempts, passed }
     }
 }
 

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::data::Data;
+use super::course::{Course, bounds};
+use super::data::{Data, place_of};
+use super::records::Ran;
 use super::{Broker, State, unplaced};
 use crate::broker::mapping::Dag;
 use crate::broker::{BrokerEvent, Ended, LiveWorkflow, Planned, Pool, TaskState, Tasks};
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
-    FileId, Job, JobId, Outcome, PartitionId, PoolId, Record, RecordSink, SiteId, TaskId, TaskRecord,
-    WorkflowId, WorkflowRecord, WorkflowSettings, WorkflowSubmission,
+    FileId, Job, JobId, Outcome, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskId, TransferOutcome,
+    TransferRecord, WorkflowBounds, WorkflowFile, WorkflowSettings, WorkflowSpec, WorkflowSubmission,
 };
 use crate::units::{Span, Time};
 use crate::workflow::{Costs, Estimates, Workflow};
@@ -22,14 +24,16 @@ pub(super) struct Workflows(BTreeMap<TaskId, Enacted>);
 
 /// A workflow that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Enacted {
-    submitted: WorkflowSubmission,
-    critical_path: Span,
-    /// When each task was ready.
-    ready: Vec<Option<Time>>,
+pub(super) struct Enacted {
+    pub(super) submitted: WorkflowSubmission,
+    pub(super) critical_path: Span,
+    pub(super) bounds: WorkflowBounds,
+    /// How each task comes on.
+    pub(super) tasks: Vec<Course>,
     /// Tasks that have not ended.
     left: u32,
-    completed: u32,
+    pub(super) completed: u32,
+    pub(super) attempts: u64,
     /// What policies see of it.
     live: LiveWorkflow,
     /// The number of its first file; those of the others follow.
@@ -37,6 +41,11 @@ struct Enacted {
     /// For each file the tasks that read it; follows from the workflow.
     #[serde(skip)]
     readers: Vec<Vec<u32>>,
+}
+
+/// The critical path at reference speed, in seconds, and what the tasks would take on an empty grid.
+fn least(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> (f64, WorkflowBounds) {
+    (workflow.critical_path(&Costs::at_reference(workflow, None)).0, bounds(workflow, jobs, pools))
 }
 
 /// The tasks that read each file.
@@ -77,7 +86,7 @@ impl Workflows {
     pub(super) fn task_of(&self, job: JobId) -> Option<TaskId> {
         self.0.values().find_map(|enacted| {
             let at = job.0.checked_sub(enacted.submitted.first_job.0)?;
-            (at < enacted.ready.len() as u64).then_some(TaskId(enacted.submitted.first_task.0 + at))
+            (at < enacted.tasks.len() as u64).then_some(TaskId(enacted.submitted.first_task.0 + at))
         })
     }
 
@@ -85,7 +94,12 @@ impl Workflows {
     fn of(&mut self, task: TaskId) -> Option<(&mut Enacted, usize)> {
         let (first, enacted) = self.0.range_mut(..=task).next_back()?;
         let at = usize::try_from(task.0 - first.0).ok()?;
-        (at < enacted.ready.len()).then_some((enacted, at))
+        (at < enacted.tasks.len()).then_some((enacted, at))
+    }
+
+    /// How a task comes on; `None` if it is of no workflow.
+    pub(super) fn course(&mut self, task: TaskId) -> Option<&mut Course> {
+        self.of(task).map(|(enacted, at)| &mut enacted.tasks[at])
     }
 
     /// What policies see of them, in the order in which they arrived.
@@ -103,7 +117,7 @@ impl Workflows {
     fn get(&self, task: TaskId) -> Option<(&Enacted, usize)> {
         let (first, enacted) = self.0.range(..=task).next_back()?;
         let at = usize::try_from(task.0 - first.0).ok()?;
-        (at < enacted.ready.len()).then_some((enacted, at))
+        (at < enacted.tasks.len()).then_some((enacted, at))
     }
 
     /// The files that a task reads.
@@ -123,39 +137,45 @@ impl Workflows {
         enacted.readers[enacted.place(file)].iter().map(|at| TaskId(first + u64::from(*at))).collect()
     }
 
-    /// The workflow of a task, the name of a file of it, and the job of the task.
-    pub(super) fn named(&self, task: TaskId, file: FileId) -> Option<(WorkflowId, &str, JobId)> {
+    /// What is written of a copy of a file for a task, without its way and its times.
+    pub(super) fn transfer(&self, task: TaskId, file: FileId) -> Option<TransferRecord> {
         let (enacted, at) = self.get(task)?;
-        let job = JobId(enacted.submitted.first_job.0 + at as u64);
-        Some((enacted.submitted.number, &enacted.submitted.spec.files[enacted.place(file)].name, job))
+        let WorkflowFile { name, size } = enacted.submitted.spec.files[enacted.place(file)].clone();
+        Some(TransferRecord {
+            workflow: enacted.submitted.number,
+            file: name,
+            bytes: size,
+            from: SiteId::GRID,
+            to: SiteId::GRID,
+            job: JobId(enacted.submitted.first_job.0 + at as u64),
+            asked: Time::ZERO,
+            began: None,
+            end: Time::ZERO,
+            outcome: TransferOutcome::Unfinished,
+        })
     }
 
     /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
     pub(super) fn close(&mut self, tasks: &Tasks, pools: &[Pool], now: Time, sink: &mut dyn RecordSink) {
-        for enacted in std::mem::take(&mut self.0).into_values() {
+        for mut enacted in std::mem::take(&mut self.0).into_values() {
             let first = enacted.submitted.first_task;
-            for at in 0..enacted.ready.len() {
-                let Some(state) = tasks.state(TaskId(first.0 + at as u64)) else { continue };
+            for at in 0..enacted.tasks.len() {
+                let id = TaskId(first.0 + at as u64);
+                let Some(state) = tasks.state(id) else { continue };
+                let arrival = tasks.arrival(id).map(|stamp| stamp.time).filter(|arrival| *arrival <= now);
+                enacted.tasks[at].arrive(arrival, false);
                 let pool = match state {
                     TaskState::Placed(pool) | TaskState::Staging(pool) => {
                         pools.get(pool).map(|pool| pool.facts.id)
                     }
                     _ => None,
                 };
-                let ran = Ran { pool, start: None, end: now, attempts: 0 };
-                sink.record(enacted.task_record(at, Outcome::Unfinished, ran, now));
+                let ran = Ran { pool, ..Ran::nowhere(now) };
+                enacted.record_task(at, enacted.task_record(at, Outcome::Unfinished, ran, now), &[], sink);
             }
-            sink.record(enacted.record(Outcome::Unfinished, now));
+            sink.record(enacted.record(Outcome::Unfinished, None, now));
         }
     }
-}
-
-/// Where and when a task ran.
-struct Ran {
-    pool: Option<PoolId>,
-    start: Option<Time>,
-    end: Time,
-    attempts: u32,
 }
 
 impl Enacted {
@@ -179,44 +199,11 @@ impl Enacted {
 
     /// Notes that a task has ended: what nobody needs any more goes. What a task should have written and has not will not be.
     fn release(&self, at: usize, completed: bool, data: &mut Data) {
-        self.inputs(at).for_each(|file| _ = data.replicas.used(file));
+        self.inputs(at).for_each(|file| data.used(file, None));
         if !completed {
             let results = self.outputs(at).filter(|file| self.readers[self.place(*file)].is_empty());
-            results.for_each(|file| _ = data.replicas.used(file));
+            results.for_each(|file| data.used(file, None));
         }
-    }
-
-    fn task_record(&self, at: usize, outcome: Outcome, ran: Ran, known: Time) -> Record {
-        let task = &self.submitted.spec.tasks[at];
-        let nowhere = PoolId { site: SiteId::GRID, partition: PartitionId::default() };
-        let PoolId { site, partition } = ran.pool.unwrap_or(nowhere);
-        Record::Task(TaskRecord {
-            workflow: self.submitted.number,
-            name: task.name.clone(),
-            kind: task.kind.clone(),
-            job: JobId(self.submitted.first_job.0 + at as u64),
-            site,
-            partition,
-            ready: self.ready[at],
-            start: ran.start,
-            end: ran.end,
-            known,
-            outcome,
-            attempts: ran.attempts,
-        })
-    }
-
-    fn record(&self, outcome: Outcome, end: Time) -> Record {
-        Record::Workflow(WorkflowRecord {
-            workflow: self.submitted.number,
-            name: self.submitted.spec.name.clone(),
-            submit: self.submitted.submit,
-            end,
-            outcome,
-            tasks: self.ready.len() as u32,
-            completed: self.completed,
-            critical_path: self.critical_path,
-        })
     }
 }
 
@@ -227,6 +214,17 @@ impl Broker {
         task.and_then(|task| self.state.tasks.state(task)) == Some(TaskState::Blocked)
     }
 
+    /// The jobs of the tasks that have not ended, of those that the task of this job waits for.
+    pub fn blockers(&self, id: JobId) -> Vec<JobId> {
+        let task = self.state.workflows.task_of(id);
+        let Some((enacted, at)) = task.and_then(|task| self.state.workflows.get(task)) else {
+            return Vec::new();
+        };
+        let before = enacted.live.dag().predecessors(at).map(|(before, _)| before);
+        let left = before.filter(|before| self.state.tasks.state(enacted.live.id(*before)).is_some());
+        left.map(|before| enacted.job(before)).collect()
+    }
+
     /// Begins a workflow: its tasks enter the table, those that wait for none as ready.
     pub(super) fn begin(
         &mut self,
@@ -234,11 +232,26 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
-        let workflow = Workflow::from_spec(submitted.spec.clone()).map_err(|error| {
-            let name = submitted.spec.name.clone();
-            EntityError::BadWorkflow { number: submitted.number, name, problem: error.to_string() }
-        })?;
-        let (secs, _) = workflow.critical_path(&Costs::at_reference(&workflow, None));
+        let checked = |spec: &WorkflowSpec| {
+            Workflow::from_spec(spec.clone()).map_err(|error| {
+                let name = spec.name.clone();
+                EntityError::BadWorkflow { number: submitted.number, name, problem: error.to_string() }
+            })
+        };
+        let workflow = checked(&submitted.spec)?;
+        self.check_sizes(&submitted)?;
+        let believed = Estimates::wanted(&self.spec.workflow);
+        let believed = believed.map(|wanted| wanted.of(&workflow, 0, submitted.seed).spec());
+        let jobs: Vec<Box<Job>> = submitted.jobs(believed.as_ref()).map(Box::new).collect();
+        // What it needs at least is said of its tasks, not of the groups that they are in.
+        let (secs, bounds) = match &submitted.groups {
+            None => least(&workflow, &jobs, &self.state.pools),
+            Some(groups) => {
+                let alone = WorkflowSubmission::new(submitted.submit, JobId(0), groups.workflow.clone());
+                let jobs: Vec<Box<Job>> = alone.jobs(None).map(Box::new).collect();
+                least(&checked(&groups.workflow)?, &jobs, &self.state.pools)
+            }
+        };
         let first_file = self.state.data.number(workflow.files().len());
         for (number, file) in (first_file.0..).zip(workflow.files()) {
             // A result is used by who brings it home.
@@ -248,13 +261,11 @@ impl Broker {
             };
             self.state.data.replicas.add(FileId(number), file.size, users);
             if file.producer.is_none() {
-                self.state.data.replicas.arrived(FileId(number), self.spec.workflow.files);
+                self.state.data.made(FileId(number), self.spec.workflow.files, &self.network);
             }
         }
         let mut entries = Vec::new();
-        let believed = Estimates::wanted(&self.spec.workflow);
-        let believed = believed.map(|wanted| wanted.of(&workflow, 0, submitted.seed).spec());
-        for (id, job) in workflow.ids().zip(submitted.jobs(believed.as_ref()).map(Box::new)) {
+        for (id, job) in workflow.ids().zip(jobs) {
             match workflow.predecessors(id).count() {
                 0 => entries.push(job),
                 missing => self.state.tasks.block(job, missing as u32),
@@ -262,9 +273,11 @@ impl Broker {
         }
         let enacted = Enacted {
             critical_path: Span::from_secs_f64(secs).unwrap_or(Span::MAX),
-            ready: vec![None; workflow.len()],
+            bounds,
+            tasks: vec![Course::default(); workflow.len()],
             left: workflow.len() as u32,
             completed: 0,
+            attempts: 0,
             live: LiveWorkflow::new(
                 submitted.first_task,
                 Dag::of(&workflow),
@@ -275,18 +288,51 @@ impl Broker {
             submitted,
         };
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
-        entries.into_iter().for_each(|job| self.ready(job, None, now, outbox));
+        entries.into_iter().for_each(|job| self.ready(job, None, None, now, outbox));
         if self.spec.workflow.together {
             self.lose_all();
         }
         Ok(())
     }
 
-    /// Lets a task wait to be assigned, now that all that it waits for has completed. If it is planned, it waits for its turn.
-    fn ready(&mut self, job: Box<Job>, planned: Option<Planned>, now: Stamp, outbox: &mut dyn Outbox) {
+    /// Refuses a workflow with a file that does not fit into the storage of each site.
+    fn check_sizes(&self, submitted: &WorkflowSubmission) -> Result<(), EntityError> {
+        let capacity = |pool: &Pool| self.network.storage(place_of(pool.facts.id.site) as usize).capacity;
+        let limited = self.state.pools.iter().filter_map(|pool| Some((capacity(pool)?, &pool.facts.site)));
+        let Some((capacity, site)) = limited.min() else { return Ok(()) };
+        let WorkflowSubmission { number, spec, .. } = submitted;
+        match spec.files.iter().find(|file| file.size > capacity) {
+            None => Ok(()),
+            Some(WorkflowFile { name, size }) => Err(EntityError::BadWorkflow {
+                number: *number,
+                name: spec.name.clone(),
+                problem: format!(
+                    "file `{name}` of {size} does not fit into the storage of site `{site}`, which has a capacity of {capacity}"
+                ),
+            }),
+        }
+    }
+
+    /// Lets a task wait to be assigned, now that all that it waits for has completed: it is submitted as a job of the grid. If it is planned,
+    /// it waits for its turn. `after` is the task that it waited for last, with the parts of the time up to its end.
+    fn ready(
+        &mut self,
+        mut job: Box<Job>,
+        planned: Option<Planned>,
+        after: Option<(u32, ResponseParts)>,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) {
+        job.resubmit(now.time);
         let task = super::task(&job);
-        if let Some((enacted, at)) = self.state.workflows.of(task) {
-            enacted.ready[at] = Some(now.time);
+        if let Some(course) = self.state.workflows.course(task) {
+            course.ready = Some(now.time);
+            if planned.is_some() {
+                course.decide(now.time);
+            }
+            if let Some((task, path)) = after {
+                (course.after, course.path) = (Some(task), path);
+            }
         }
         self.policy.on(&BrokerEvent::Unblocked(job.id));
         self.wait(job, Vec::new(), now, outbox);
@@ -306,20 +352,25 @@ impl Broker {
         outbox: &mut dyn Outbox,
     ) {
         let place = pool.and_then(|pool| self.pool_at(pool));
-        let EndedJob { outcome, start, end, attempts, .. } = *ended;
+        let EndedJob { outcome, start, last_start, end, attempts, ref passed, .. } = *ended;
         if let Some(pool) = pool.filter(|_| outcome == Outcome::Completed) {
             self.made(ended.task, pool.site, now, outbox);
         }
         let State { workflows, tasks, data, done, .. } = &mut self.state;
         let Some((enacted, at)) = workflows.of(ended.task) else { return };
         enacted.release(at, outcome == Outcome::Completed, data);
-        outbox.record(enacted.task_record(at, outcome, Ran { pool, start, end, attempts }, now.time));
+        let record =
+            enacted.task_record(at, outcome, Ran { pool, start, last_start, end, attempts }, now.time);
+        let path = enacted.tasks[at].path + record.parts().unwrap_or_default();
+        enacted.record_task(at, record, passed, outbox);
+        enacted.tasks[at].ran = last_start.filter(|_| outcome == Outcome::Completed).map(|from| (from, end));
+        enacted.attempts += u64::from(attempts);
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
         enacted.live.end(at, Ended { pool: place, at: end });
         let (mut unblocked, mut cancelled) = (Vec::new(), Vec::new());
         if outcome == Outcome::Completed {
-            enacted.completed += 1;
+            enacted.completed += enacted.submitted.members(at).map_or(1, <[_]>::len) as u32;
             let (live, after) = (&enacted.live, enacted.live.dag().successors(at));
             unblocked.extend(after.filter_map(|(next, _)| tasks.unblock(live.id(next))));
         } else {
@@ -328,9 +379,9 @@ impl Broker {
             while let Some(at) = doomed.pop_first() {
                 let Some((job, _)) = tasks.take_blocked(enacted.live.id(at)) else { continue };
                 let outcome = Outcome::Cancelled;
-                let ran = Ran { pool: None, start: None, end: now.time, attempts: 0 };
                 outbox.record(Record::Job(unplaced(&job, outcome, now.time)));
-                outbox.record(enacted.task_record(at, outcome, ran, now.time));
+                let record = enacted.task_record(at, outcome, Ran::nowhere(now.time), now.time);
+                enacted.record_task(at, record, &[], outbox);
                 enacted.release(at, false, data);
                 enacted.left -= 1;
                 *done += 1;
@@ -340,12 +391,13 @@ impl Broker {
             }
         }
         if enacted.left == 0 {
-            let all = enacted.completed as usize == enacted.ready.len();
+            let all = enacted.completed as usize == enacted.submitted.ungrouped().tasks.len();
             let outcome = if all { Outcome::Completed } else { Outcome::Failed };
-            outbox.record(enacted.record(outcome, now.time));
+            outbox.record(enacted.record(outcome, Some((at, path)), now.time));
             workflows.0.remove(&first);
         }
-        cancelled.into_iter().for_each(|ended| self.notify_portal(ended, now, outbox));
-        unblocked.into_iter().for_each(|(job, planned)| self.ready(job, planned, now, outbox));
+        cancelled.iter().for_each(|ended| self.notify_portal(ended, now, outbox));
+        let after = Some((at as u32, path));
+        unblocked.into_iter().for_each(|(job, planned)| self.ready(job, planned, after, now, outbox));
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Site;
-use crate::entity::{EntityError, Outbox, Stamp, ToSite};
+use crate::entity::{Address, EntityError, Outbox, Stamp, ToNetwork, ToSite};
 use crate::local::Step;
 use crate::model::{ChurnAct, EventCause, Machines, ProcSet, SiteSpec};
 use crate::platform::{Outages, OutagesSave, Presence, Reason, Turn};
@@ -128,7 +128,7 @@ impl Site {
         if !self.causes.churn_pending && self.mail.due().is_none_or(|due| due > now) {
             return Ok(());
         }
-        let time = now.time;
+        let (time, was_open) = (now.time, self.churn.open);
         for at in 0..self.partitions.len() {
             let Some(outages) = &mut self.churn.outages[at] else { continue };
             if outages.next().is_none_or(|next| next > time) {
@@ -157,6 +157,10 @@ impl Site {
             if let ToSite::Churn(act) = message.body {
                 self.act(&act, EventCause::Command, time, outbox)?;
             }
+        }
+        if self.churn.open != was_open {
+            let letter = ToNetwork::Churn { site: self.id, open: self.churn.open };
+            self.send_up(Address::Network, now, letter, outbox);
         }
         Ok(())
     }

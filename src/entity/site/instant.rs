@@ -228,7 +228,8 @@ impl Site {
         let job = JobRef::new(origin, self.id, job.id);
         let (start, attempts, how) = (record.start, record.attempts, ExitKind::Ended(outcome));
         outbox.record(Record::Job(record));
-        self.ended.push(Exit { job, number, output: Bytes::ZERO, start, attempts, how });
+        let (output, last_start, passed) = (Bytes::ZERO, None, Box::default());
+        self.ended.push(Exit { job, number, output, start, last_start, attempts, passed, how });
         false
     }
 

@@ -72,9 +72,9 @@ impl Site {
         let site = self.id;
         let letter = match gone.how {
             ExitKind::Ended(outcome) => {
-                let (start, attempts) = (gone.start, gone.attempts);
-                let (task, job, output) = (TaskId(number), gone.job.number, gone.output);
-                let ended = EndedJob { task, job, outcome, output, start, end: now.time, attempts };
+                let Exit { start, last_start, attempts, passed, output, .. } = gone;
+                let (task, job, end) = (TaskId(number), gone.job.number, now.time);
+                let ended = EndedJob { task, job, outcome, output, start, last_start, end, attempts, passed };
                 ToDispatcher::Ended { site, ended }
             }
             ExitKind::Returned { job, why } => ToDispatcher::Returned { site, job, why },

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::task::ExplainedTask;
 use crate::local::{Explanation, Reason};
 use crate::model::{JobId, NamedJob, Origin};
 use crate::units::Time;
@@ -13,6 +14,9 @@ use crate::units::Time;
 pub struct Explained {
     /// The job.
     pub job: ExplainedJob,
+    /// The task of a workflow that it is, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<ExplainedTask>,
     /// Time of its submission; all times here are in seconds.
     pub submit_s: f64,
     /// Time of its first start; `None` if it never started.

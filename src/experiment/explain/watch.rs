@@ -7,7 +7,7 @@ use crate::entity::Whereabouts;
 use crate::grid::Grid;
 use crate::local::{Phase, View};
 use crate::model::{
-    Cause, EventCause, EventKind, EventRecord, JobKey, JobRecord, JobRef, Origin, PartitionId, PoolId,
+    Cause, EventCause, EventKind, EventRecord, JobId, JobKey, JobRecord, JobRef, Origin, PartitionId, PoolId,
     Record, RecordSink, SegmentRecord, SiteId,
 };
 use crate::units::Time;
@@ -21,6 +21,8 @@ pub(super) struct Watch {
     pub(super) tries: Vec<Try>,
     /// Its record, once it has ended.
     pub(super) ended: Option<JobRecord>,
+    /// The jobs of the tasks that it waited for when it was first found to be blocked.
+    pub(super) blockers: Vec<JobId>,
 }
 
 /// An attempt, as far as it has progressed.
@@ -69,7 +71,7 @@ pub(super) enum Place {
 
 impl Watch {
     pub(super) const fn new(job: JobRef) -> Self {
-        Self { job, at: None, tries: Vec::new(), ended: None }
+        Self { job, at: None, tries: Vec::new(), ended: None, blockers: Vec::new() }
     }
 
     /// The time of its first start, once known.
@@ -96,7 +98,10 @@ impl Watch {
             if let Some(site) = grid.broker().and_then(|broker| broker.stages(self.job.number)) {
                 return Place::Dispatcher(Whereabouts::Input(site));
             }
-            if grid.broker().is_some_and(|broker| broker.blocks(self.job.number)) {
+            if let Some(broker) = grid.broker().filter(|broker| broker.blocks(self.job.number)) {
+                if self.blockers.is_empty() {
+                    self.blockers = broker.blockers(self.job.number);
+                }
                 return Place::Blocked;
             }
         }

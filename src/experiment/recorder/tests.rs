@@ -146,8 +146,8 @@ fn the_form_of_a_save_is_that_of_its_layout() {
         format!("{} {} {hash:032x}", blocks.len(), bytes.len())
     }
     let grid = GridMeasures::new(Definitions::default(), Window::ALL, &sites());
-    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"6 41651 03ff4b1f31ea7b7f3a8c9f9c6438a52c");
-    insta::assert_snapshot!(pinned(single()), @"3 21948 c9ede4a69aa31c69295aa8637136e264");
+    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"6 41671 23e8e151bad5fb311ad73c6b1a56711f");
+    insta::assert_snapshot!(pinned(single()), @"3 21968 cfc98cefe902a79b13203e0b5a60f522");
 }
 
 #[test]

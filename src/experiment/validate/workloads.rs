@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::experiment::{Progress, Run, RunError};
-use crate::model::{JobId, JobRef, SiteId, Submission, WorkloadId};
+use crate::model::{JobId, JobRef, SiteId, Submission, WorkflowId, WorkflowSubmission, WorkloadId};
 use crate::scenario::PlannedWorkload;
 use crate::units::Time;
 use crate::verify::JobRequest;
@@ -31,6 +31,8 @@ struct Stream {
     numbers: FxHashSet<u64>,
     /// How run times of tasks are estimated, unless exactly.
     estimates: Option<Estimates>,
+    /// Workflows that have been read, with their numbers.
+    workflows: Vec<WorkflowSubmission>,
 }
 
 impl Workloads {
@@ -49,6 +51,7 @@ impl Workloads {
             read: FxHashMap::default(),
             numbers: FxHashSet::default(),
             estimates,
+            workflows: Vec::new(),
         };
         let mut streams = BTreeMap::new();
         let planned = || resolved.site_workloads.iter().flatten().chain(&resolved.portal);
@@ -101,7 +104,7 @@ impl Workloads {
     ///
     /// # Errors
     /// The reason why the workload cannot be read to its end.
-    pub(super) fn left(mut self) -> Result<(Option<JobRef>, u64), String> {
+    pub(super) fn left(&mut self) -> Result<(Option<JobRef>, u64), String> {
         let (mut first, mut count) = (None, 0);
         for (&workload, stream) in &mut self.streams {
             while stream.next()? {}
@@ -118,6 +121,13 @@ impl Workloads {
         }
         Ok((first, count))
     }
+
+    /// The workflows of the run, once the workloads have been read to their end.
+    pub(super) fn into_workflows(self) -> impl Iterator<Item = WorkflowSubmission> {
+        let until = self.until;
+        let all = self.streams.into_values().flat_map(|stream| stream.workflows);
+        all.filter(move |workflow| until.is_none_or(|until| workflow.submit < until))
+    }
 }
 
 impl Stream {
@@ -127,7 +137,7 @@ impl Stream {
         let job = match next.map_err(|error| format!("the workload cannot be read once more: {error}"))? {
             None => return Ok(false),
             Some(Submission::Job(job)) => job,
-            Some(Submission::Workflow(workflow)) => {
+            Some(Submission::Workflow(mut workflow)) => {
                 let believed = match self.estimates {
                     Some(wanted) => {
                         let graph =
@@ -136,8 +146,11 @@ impl Stream {
                     }
                     None => None,
                 };
+                let request = |job| JobRequest { task: true, ..JobRequest::of(&job, false) };
                 let jobs = workflow.jobs(believed.as_ref());
-                self.read.extend(jobs.map(|job| (job.id.0, JobRequest::of(&job, false))));
+                self.read.extend(jobs.map(|job| (job.id.0, request(job))));
+                workflow.number = WorkflowId(self.workflows.len() as u32);
+                self.workflows.push(workflow);
                 return Ok(true);
             }
         };

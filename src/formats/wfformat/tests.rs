@@ -262,6 +262,20 @@ fn a_file_that_two_tasks_write_is_read_from_a_parent() {
         [(TaskId(0), Bytes::new(4)), (TaskId(2), Bytes::new(9))]
     );
     assert_eq!(read.notes.len(), 2, "{:?}", read.notes);
+    // The same parents, told by them.
+    let told = text
+        .replace("[\"late\", \"split_ID1\"]", "[]")
+        .replace("\"children\": [\"work_ID2\"]", "\"children\": [\"work_ID2\", \"last\"]");
+    let told =
+        told.replace("\"parents\": [\"work_ID2\"]", "\"parents\": [\"work_ID2\"], \"children\": [\"last\"]");
+    let predecessors =
+        |workflow: &crate::workflow::Workflow| workflow.predecessors(TaskId(3)).collect::<Vec<_>>();
+    assert_eq!(predecessors(&read_str(&told).unwrap().workflow), predecessors(&read.workflow));
+    // A name that is made up is no other file's.
+    let taken = text.replace("\"in\"", "\"part#late\"");
+    let names =
+        read_str(&taken).unwrap().workflow.files().iter().map(|file| file.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names, ["part#late", "part", "part#late+"]);
     let lost = text.replace("[\"late\", \"split_ID1\"]", "[]");
     let error = read_str(&lost).unwrap_err().to_string();
     assert!(

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::time::{Duration, UNIX_EPOCH};
 
+use humantime::format_rfc3339;
 use serde::Serialize;
 
+use crate::units::{Energy, Span, Time};
 use crate::workflow::{FileId, TaskId, Workflow};
 
 #[derive(Serialize)]
@@ -19,7 +22,7 @@ struct Written<'a> {
 #[derive(Serialize)]
 struct Parts<'a> {
     specification: Specification<'a>,
-    execution: Execution<'a>,
+    execution: Executions<'a>,
 }
 
 #[derive(Serialize)]
@@ -48,10 +51,25 @@ struct File<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Execution<'a> {
+struct Executions<'a> {
     makespan_in_seconds: f64,
-    executed_at: &'static str,
+    executed_at: String,
     tasks: Vec<Executed<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    machines: Vec<Node<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Node<'a> {
+    node_name: &'a str,
+    cpu: Cpu,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Cpu {
+    core_count: u32,
 }
 
 #[derive(Serialize)]
@@ -59,11 +77,19 @@ struct Execution<'a> {
 struct Executed<'a> {
     id: &'a str,
     runtime_in_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executed_at: Option<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     runtime_in_seconds_by_class: BTreeMap<&'a str, f64>,
     core_count: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_in_bytes: Option<u64>,
+    #[serde(rename = "energyInKWh", skip_serializing_if = "Option::is_none")]
+    energy_in_kwh: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    avg_power_in_w: Option<f64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    machines: &'a [String],
     command: Command<'a>,
 }
 
@@ -71,6 +97,48 @@ struct Executed<'a> {
 struct Command<'a> {
     program: &'a str,
     arguments: [&'a str; 0],
+}
+
+/// How a workflow was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// When it was submitted.
+    pub began: Time,
+    /// The time from its submission to its end.
+    pub makespan: Span,
+    /// How each task was executed, in the order of tasks.
+    pub tasks: Vec<ExecutedTask>,
+    /// The machines that tasks name.
+    pub machines: Vec<Machine>,
+}
+
+/// How a task was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecutedTask {
+    /// When it started.
+    pub began: Time,
+    /// How long it ran.
+    pub runtime: Span,
+    /// The names of its machines.
+    pub machines: Vec<String>,
+    /// The energy that it drew; nothing if that is not known.
+    pub energy: Energy,
+}
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// Its processors.
+    pub cores: u32,
+}
+
+/// An instant of a run as WfFormat has it: the run begins with the Unix epoch.
+fn instant(time: Time) -> String {
+    // Years of five digits cannot be written.
+    let most = Duration::from_secs(253_402_300_799);
+    format_rfc3339(UNIX_EPOCH + Duration::from_micros(time.micros()).min(most)).to_string()
 }
 
 /// Writes a workflow as WfFormat 1.5; [`read`](super::read) gives the same workflow again.
@@ -81,7 +149,20 @@ struct Command<'a> {
 ///
 /// # Errors
 /// Those of writing.
-pub fn write(workflow: &Workflow, mut out: impl Write) -> io::Result<()> {
+pub fn write(workflow: &Workflow, out: impl Write) -> io::Result<()> {
+    write_both(workflow, None, out)
+}
+
+/// Writes a workflow as WfFormat 1.5, as [`write`] does, with its execution: the run times are those of the execution, and instants count from
+/// the Unix epoch. [`read`](super::read) takes these run times for those of the tasks.
+///
+/// # Errors
+/// Those of writing.
+pub fn write_execution(workflow: &Workflow, execution: &Execution, out: impl Write) -> io::Result<()> {
+    write_both(workflow, Some(execution), out)
+}
+
+fn write_both(workflow: &Workflow, execution: Option<&Execution>, mut out: impl Write) -> io::Result<()> {
     let names = |tasks: &mut dyn Iterator<Item = (TaskId, crate::units::Bytes)>| {
         tasks.map(|(task, _)| workflow.task(task).name.as_str()).collect::<Vec<_>>()
     };
@@ -95,19 +176,32 @@ pub fn write(workflow: &Workflow, mut out: impl Write) -> io::Result<()> {
         input_files: files(&task.inputs),
         output_files: files(&task.outputs),
     });
-    let executed = workflow.tasks().map(|task| Executed {
-        id: &task.name,
-        runtime_in_seconds: task.runtime.as_secs_f64(),
-        runtime_in_seconds_by_class: task
-            .by_class
-            .iter()
-            .map(|(class, span)| (class.as_str(), span.as_secs_f64()))
-            .collect(),
-        core_count: task.procs,
-        memory_in_bytes: task.memory.map(|memory| memory.count()),
-        command: Command { program: &task.kind, arguments: [] },
+    let executed = workflow.tasks().enumerate().map(|(at, task)| {
+        let ran = execution.and_then(|execution| execution.tasks.get(at));
+        let runtime = ran.map_or(task.runtime, |ran| ran.runtime).as_secs_f64();
+        let joules = ran.map(|ran| ran.energy.as_kwh_f64() * 3.6e6).filter(|joules| *joules > 0.0);
+        Executed {
+            id: &task.name,
+            runtime_in_seconds: runtime,
+            executed_at: ran.map(|ran| instant(ran.began)),
+            energy_in_kwh: joules.map(|joules| joules / 3.6e6),
+            avg_power_in_w: joules.filter(|_| runtime > 0.0).map(|joules| joules / runtime),
+            machines: ran.map_or(&[][..], |ran| &ran.machines),
+            runtime_in_seconds_by_class: task
+                .by_class
+                .iter()
+                .map(|(class, span)| (class.as_str(), span.as_secs_f64()))
+                .collect(),
+            core_count: task.procs,
+            memory_in_bytes: task.memory.map(|memory| memory.count()),
+            command: Command { program: &task.kind, arguments: [] },
+        }
     });
-    let costs = crate::workflow::Costs::at_reference(workflow, None);
+    let machines = execution.iter().flat_map(|execution| &execution.machines);
+    let makespan = match execution {
+        Some(execution) => execution.makespan.as_secs_f64(),
+        None => workflow.critical_path(&crate::workflow::Costs::at_reference(workflow, None)).0,
+    };
     let written = Written {
         name: workflow.name(),
         description: "Written by gridemu",
@@ -121,10 +215,13 @@ pub fn write(workflow: &Workflow, mut out: impl Write) -> io::Result<()> {
                     .map(|file| File { id: &file.name, bytes: file.size.count() })
                     .collect(),
             },
-            execution: Execution {
-                makespan_in_seconds: workflow.critical_path(&costs).0,
-                executed_at: "1970-01-01T00:00:00Z",
+            execution: Executions {
+                makespan_in_seconds: makespan,
+                executed_at: instant(execution.map_or(Time::ZERO, |execution| execution.began)),
                 tasks: executed.collect(),
+                machines: machines
+                    .map(|machine| Node { node_name: &machine.name, cpu: Cpu { core_count: machine.cores } })
+                    .collect(),
             },
         },
     };

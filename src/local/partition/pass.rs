@@ -130,7 +130,11 @@ impl Partition {
         let machines = self.state.machines_under(placement);
         let Some(live) = self.state.table.get_mut(key) else { return };
         live.plan(&self.state.settings, machines);
-        let failed_at = live.past.as_mut().and_then(|past| past.failed_at.take());
+        let restarted = live.attempts > 1;
+        let failed_at = live.past.as_mut().and_then(|past| {
+            past.restart = restarted.then_some(step.now);
+            past.failed_at.take()
+        });
         if let (Some(failed_at), Some(live)) = (failed_at, self.state.table.get(key)) {
             let since_failure = Some(step.now.since(failed_at));
             let (kind, cause) = (EventKind::Continued, EventCause::None);

@@ -26,7 +26,11 @@ impl State {
         let mut charged = None;
         if let Some(past) = &job.past {
             charged = past.charged;
+            let has_marks = past.has_marks;
             job.settle_checkpoints(span);
+            if has_marks {
+                job.settle_marks(span);
+            }
         }
         job.done += Work::done(job.rate, span);
         let (energy, cost) = (job.energy, job.cost);
@@ -80,6 +84,7 @@ impl State {
         past.energy += energy;
         past.cost += cost;
         (past.charged, past.failed_at) = (None, Some(now));
+        job.drop_marks();
         let wasted = time - useful - overhead;
         self.usage.useful += useful;
         self.usage.overhead += overhead;

@@ -74,6 +74,12 @@ impl<T: Cell> Cell for Option<T> {
     }
 }
 
+impl Cell for Box<str> {
+    fn parse(cell: &[u8], _: &mut NamePool) -> Result<Self, &'static str> {
+        std::str::from_utf8(cell).map(Self::from).map_err(|_| "text in UTF-8")
+    }
+}
+
 impl Cell for Arc<str> {
     fn parse(cell: &[u8], NamePool(names): &mut NamePool) -> Result<Self, &'static str> {
         if let Some(at) = names.iter().position(|name| name.as_bytes() == cell) {

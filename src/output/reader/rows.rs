@@ -162,7 +162,7 @@ pub struct TaskRow {
     /// The number of its workflow.
     pub workflow: u32,
     /// Its name.
-    pub task: Arc<str>,
+    pub task: Box<str>,
     /// Its type.
     pub kind: Arc<str>,
     /// The number of its job.
@@ -171,10 +171,20 @@ pub struct TaskRow {
     pub site: Arc<str>,
     /// The partition.
     pub partition: Option<Arc<str>>,
+    /// The job of the task that it waited for last.
+    pub after: Option<u64>,
     /// When all that it waits for had completed.
     pub ready: Option<Time>,
+    /// When the broker decided where it goes.
+    pub decided: Option<Time>,
+    /// When it left the broker.
+    pub sent: Option<Time>,
+    /// When it was at its site.
+    pub queued: Option<Time>,
     /// Its first start.
     pub started: Option<Time>,
+    /// The start of its last attempt.
+    pub last_start: Option<Time>,
     /// Its end.
     pub ended: Time,
     /// When the broker knew of its end.
@@ -183,6 +193,16 @@ pub struct TaskRow {
     pub outcome: Outcome,
     /// The number of attempts that were started.
     pub attempts: u32,
+    /// From when it was ready to when the broker knew of its end: in the attempt that completed,
+    pub run: Option<Span>,
+    /// waiting for files,
+    pub data: Option<Span>,
+    /// with the broker and on the way,
+    pub dispatch: Option<Span>,
+    /// in the queue of its site,
+    pub queue: Option<Span>,
+    /// and from its first start to the start of the attempt that completed.
+    pub lost: Option<Span>,
 }
 
 /// A row of `workflows.csv`.
@@ -208,6 +228,36 @@ pub struct WorkflowRow {
     pub tasks: u32,
     /// The number of those that completed.
     pub completed: u32,
+    /// The number of attempts of its tasks.
+    pub attempts: u64,
+    /// The longest way through it, each task on the fastest processors that fit it.
+    pub fastest_path: Span,
+    /// Processors × run time of each task on the fastest processors that fit it.
+    pub work: Span,
+    /// The time below which no schedule can finish it alone.
+    pub alone: Span,
+    /// Most processors that its tasks held at once.
+    pub peak_procs: u32,
+    /// The makespan over the fastest path.
+    pub slr: Option<f64>,
+    /// The makespan over `alone`.
+    pub slowdown: Option<f64>,
+    /// The work over the makespan.
+    pub speedup: Option<f64>,
+    /// The speedup over `peak_procs`.
+    pub efficiency: Option<f64>,
+    /// The job of the task that ended last.
+    pub last: Option<u64>,
+    /// The parts of the makespan, along the path that determined the end: attempts that completed,
+    pub run: Option<Span>,
+    /// waiting for files,
+    pub data: Option<Span>,
+    /// with the broker and on the way,
+    pub dispatch: Option<Span>,
+    /// in queues of sites,
+    pub queue: Option<Span>,
+    /// and from first starts to the starts of the attempts that completed.
+    pub lost: Option<Span>,
 }
 
 /// A row of `transfers.csv`.

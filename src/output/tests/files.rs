@@ -13,7 +13,7 @@ use crate::metrics::{Ages, Definitions, Fingerprint, GridFacts, GridMeasures, Gr
 use crate::model::{
     EventCause, EventKind, EventRecord, JobClasses, JobId, JobRecord, MachineRecord, MachineState, Origin,
     Outcome, PartitionId, PartitionSpec, ProcSet, Record, RejectReason, SegmentRecord, SiteId, SiteSpec,
-    TaskRecord, TransferOutcome, TransferRecord, WorkflowId, WorkflowRecord,
+    TaskRecord, TransferOutcome, TransferRecord, WorkflowBounds, WorkflowId, WorkflowRecord,
 };
 use crate::output::{OutputDir, OutputOptions};
 use crate::platform::Usage;
@@ -110,8 +110,13 @@ pub(super) fn workflow() -> Vec<Record> {
         job: JobId(17),
         site: SiteId(0),
         partition: PartitionId(0),
+        after: None,
         ready: Some(Time::from_secs(5)),
+        decided: Some(Time::from_secs(5)),
+        sent: Some(Time::from_secs(5)),
+        queued: Some(Time::from_micros(5_250_000)),
         start: Some(Time::from_micros(6_500_000)),
+        last_start: Some(Time::from_secs(8)),
         end: Time::from_secs(9),
         known: Time::from_secs(10),
         outcome: Outcome::Killed,
@@ -123,7 +128,11 @@ pub(super) fn workflow() -> Vec<Record> {
         job: JobId(18),
         site: SiteId::GRID,
         ready: None,
+        decided: None,
+        sent: None,
+        queued: None,
         start: None,
+        last_start: None,
         end: Time::from_secs(10),
         outcome: Outcome::Cancelled,
         attempts: 0,
@@ -137,7 +146,16 @@ pub(super) fn workflow() -> Vec<Record> {
         outcome: Outcome::Failed,
         tasks: 2,
         completed: 0,
+        attempts: 2,
         critical_path: Span::from_micros(3_250_000),
+        bounds: WorkflowBounds {
+            fastest_path: Span::from_secs(3),
+            work: Span::from_secs(4),
+            alone: Span::from_secs(3),
+        },
+        peak: 2,
+        last: Some(JobId(17)),
+        parts: first.parts(),
     };
     let copy = TransferRecord {
         workflow: WorkflowId(3),
@@ -159,13 +177,13 @@ fn the_files_of_a_workflow_by_hand() {
     let folder = write(&workflow(), &everything());
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_snapshot!(read("tasks.csv"), @r#"
-    workflow,task,type,job,site,partition,ready,started,ended,known,outcome,attempts
-    3,"mProject, 1",mProject,17,kth,default,5,6.5,9,10,killed,2
-    3,mAdd,mAdd,18,grid,,,,10,10,cancelled,0
+    workflow,task,type,job,site,partition,after,ready,decided,sent,queued,started,last_start,ended,known,outcome,attempts,run,data,dispatch,queue,lost
+    3,"mProject, 1",mProject,17,kth,default,,5,5,5,5.25,6.5,8,9,10,killed,2,0,0,1.25,1.25,2.5
+    3,mAdd,mAdd,18,grid,,,,,,,,,10,10,cancelled,0,,,,,
     "#);
-    assert_snapshot!(read("workflows.csv"), @r"
-    workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed
-    3,montage,4,10,6,3.25,failed,2,0
+    assert_snapshot!(read("workflows.csv"), @"
+    workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed,attempts,fastest_path,work,alone,peak_procs,slr,slowdown,speedup,efficiency,last,run,data,dispatch,queue,lost
+    3,montage,4,10,6,3.25,failed,2,0,2,3,4,3,2,2,2,0.666666667,0.333333333,17,0,0,1.25,1.25,2.5
     ");
     assert_snapshot!(read("transfers.csv"), @r#"
     workflow,file,bytes,from,to,job,asked,began,ended,outcome

@@ -102,18 +102,18 @@ impl Uplinks {
         all
     }
 
-    /// Takes out the transfers of some ways. Everything up to `now` must have passed.
+    /// Takes out the transfers of some ways, with what is left of them. Everything up to `now` must have passed.
     pub(super) fn stop(
         &mut self,
         network: &NetworkSpec,
         is_it: impl Fn(&Way) -> bool,
         now: Time,
-    ) -> Vec<u64> {
+    ) -> Vec<(u64, Way, Amount)> {
         let ways: Vec<Way> = self.flows.keys().copied().filter(is_it).collect();
         let mut stopped = Vec::new();
         for way in &ways {
             let Some(mut flow) = self.flows.remove(way) else { continue };
-            stopped.extend(flow.transfers.drain(now).map(|(id, _)| id));
+            stopped.extend(flow.transfers.drain(now).map(|(id, left)| (id, *way, left)));
             self.into.remove(&(way.1, way.0));
         }
         self.share(network, &ways, now);

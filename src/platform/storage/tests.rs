@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::units::Bandwidth;
 
 fn file(number: u64) -> FileId {
     FileId(number)

@@ -1,7 +1,7 @@
 //! A graph in rows: what waits for what.
 
 use super::legend::{self, Entry, Swatch};
-use super::marks::Dash;
+use super::marks::{Dash, Shape};
 use super::plot::{NORMAL, SMALL};
 use super::sheet::{Anchor, Sheet, UNIT, polyline, tenths, text_width};
 use super::{Chart, Ink, Numbers, Paint, WIDTH};
@@ -19,8 +19,10 @@ pub struct DagNode {
     pub row: u32,
     /// How many tasks it stands for.
     pub tasks: u64,
-    /// Whether it is on the path that is marked.
+    /// Whether it is on the critical path.
     pub marked: bool,
+    /// Whether it is on the path that determined the end.
+    pub ended: bool,
 }
 
 /// An edge between nodes, by their places.
@@ -32,8 +34,10 @@ pub struct DagEdge {
     pub to: usize,
     /// How many edges between tasks it stands for.
     pub edges: u64,
-    /// Whether it is on the path that is marked.
+    /// Whether it is on the critical path.
     pub marked: bool,
+    /// Whether it is on the path that determined the end.
+    pub ended: bool,
 }
 
 /// A graph in rows.
@@ -47,8 +51,10 @@ pub struct DagChart {
     pub edges: Vec<DagEdge>,
     /// What the colours mean.
     pub kinds: Vec<(String, Ink)>,
-    /// What the marked path is.
+    /// What the critical path is.
     pub path: String,
+    /// What the path that determined the end is, of a workflow that has run.
+    pub end_path: Option<String>,
 }
 
 /// Height of a row in pixels: what all rows together should have, and the bounds.
@@ -101,7 +107,12 @@ impl DagChart {
 
     fn legend(&self) -> Vec<Entry> {
         let kinds = self.kinds.iter().map(|(name, ink)| (name.clone(), *ink, Swatch::Mark));
-        kinds.chain([(self.path.clone(), Ink::Wasted, Swatch::Line)]).collect()
+        let (ink, swatch) = match &self.end_path {
+            None => (Ink::Wasted, Swatch::Line),
+            Some(_) => (Ink::Text, Swatch::Dashed(Dash::EVEN)),
+        };
+        let ended = self.end_path.iter().map(|path| (path.clone(), Ink::Wasted, Swatch::Line));
+        kinds.chain(ended).chain([(self.path.clone(), ink, swatch)]).collect()
     }
 }
 
@@ -145,34 +156,38 @@ impl Chart for DagChart {
 
     fn numbers(&self) -> Numbers {
         let mut numbers = Numbers::new(["node", "successor", "row", "tasks", "edges", "on the path"]);
+        if self.end_path.is_some() {
+            numbers.head.push("determined the end".to_owned());
+        }
         let marked = |marked: bool| if marked { "yes" } else { "no" }.to_owned();
+        let ended = |ended: bool| self.end_path.is_some().then(|| marked(ended));
         for node in &self.nodes {
             let [row, tasks] = [u64::from(node.row), node.tasks].map(|number| number.to_string());
-            numbers.rows.push(vec![
-                node.name.clone(),
-                String::new(),
-                row,
-                tasks,
-                String::new(),
-                marked(node.marked),
-            ]);
+            let cells = [node.name.clone(), String::new(), row, tasks, String::new(), marked(node.marked)];
+            numbers.rows.push(cells.into_iter().chain(ended(node.ended)).collect());
         }
         for edge in &self.edges {
             let [from, to] = [edge.from, edge.to].map(|node| self.nodes[node].name.clone());
             let (none, edges) = (String::new(), edge.edges.to_string());
-            numbers.rows.push(vec![from, to, none.clone(), none, edges, marked(edge.marked)]);
+            let cells = [from, to, none.clone(), none, edges, marked(edge.marked)];
+            numbers.rows.push(cells.into_iter().chain(ended(edge.ended)).collect());
         }
         numbers
     }
 }
 
 impl DagChart {
-    /// Edges that are not marked first, so that those that are marked are not covered.
     fn draw_edges(&self, sheet: &Sheet, placed: &Placed, width: i32) {
         let most = self.edges.iter().map(|edge| edge.edges).max().unwrap_or(1) as f64;
         let alpha = if self.edges.len() > 500 { 0.35 } else { 0.6 };
-        for marked in [false, true] {
-            for edge in self.edges.iter().filter(|edge| edge.marked == marked) {
+        // Edges that are on no path, then the path that determined the end, then the critical path, dashed if the other is there.
+        for layer in 0..3 {
+            let is_drawn = |edge: &&DagEdge| match layer {
+                0 => !edge.marked && !edge.ended,
+                1 => edge.ended,
+                _ => edge.marked,
+            };
+            for edge in self.edges.iter().filter(is_drawn) {
                 let ((x, y), (to_x, to_y)) = (placed.at[edge.from], placed.at[edge.to]);
                 let later = self.nodes[edge.from].row < self.nodes[edge.to].row;
                 let data = if edge.from == edge.to {
@@ -197,10 +212,13 @@ impl DagChart {
                 // From 0.6 pixels for one edge to 3 for the most.
                 let share = if most > 1.0 { libm::log(edge.edges as f64) / libm::log(most) } else { 0.0 };
                 let wide = libm::round(6.0 + 24.0 * share) / 10.0;
-                sheet.dash((!later).then_some(Dash::EVEN));
-                match marked {
-                    true => sheet.stroke(&data, Ink::Wasted, 1.0, 2.2),
-                    false => sheet.stroke(&data, Ink::Axis, alpha, wide),
+                let below = self.end_path.is_some();
+                sheet.dash((!later || layer == 2 && below).then_some(Dash::EVEN));
+                match layer {
+                    0 => sheet.stroke(&data, Ink::Axis, alpha, wide),
+                    1 => sheet.stroke(&data, Ink::Wasted, 1.0, 3.6),
+                    _ if below => sheet.stroke(&data, Ink::Text, 1.0, 1.4),
+                    _ => sheet.stroke(&data, Ink::Wasted, 1.0, 2.2),
                 }
                 sheet.dash(None);
             }
@@ -224,15 +242,20 @@ impl DagChart {
     fn draw_nodes(&self, sheet: &Sheet, placed: &Placed, step: i32) {
         for (node, at) in self.nodes.iter().zip(0..) {
             let radius = placed.radius[at];
-            if node.marked {
-                sheet.shape(
-                    placed.at[at],
-                    radius + 3 * UNIT,
-                    Ink::Wasted,
-                    super::marks::Shape::Circle,
-                    true,
-                    None,
-                );
+            let ring = |wide: i32, ink: Ink| {
+                sheet.shape(placed.at[at], radius + wide, ink, Shape::Circle, true, None)
+            };
+            match &self.end_path {
+                None if node.marked => ring(3 * UNIT, Ink::Wasted),
+                None => {}
+                Some(_) => {
+                    if node.ended {
+                        ring(4 * UNIT, Ink::Wasted);
+                    }
+                    if node.marked {
+                        ring(2 * UNIT, Ink::Text);
+                    }
+                }
             }
             sheet.mark(placed.at[at], radius, node.ink, true, Some(&node.title));
         }
@@ -274,14 +297,22 @@ mod tests {
             row: *row,
             tasks: 1,
             marked: at == 0,
+            ended: false,
         };
-        let edge = |(from, to): &(usize, usize)| DagEdge { from: *from, to: *to, edges: 3, marked: false };
+        let edge = |(from, to): &(usize, usize)| DagEdge {
+            from: *from,
+            to: *to,
+            edges: 3,
+            marked: false,
+            ended: false,
+        };
         DagChart {
             title: "a < b".to_owned(),
             nodes: rows.iter().enumerate().map(node).collect(),
             edges: edges.iter().map(edge).collect(),
             kinds: vec![("n".to_owned(), Ink::Series(0))],
             path: "critical path".to_owned(),
+            end_path: None,
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::BlockerFacts;
 use super::attempts::{attempts, because};
+use super::task::task;
 use super::words::processors;
 use crate::experiment::{AssignedTo, AtState, Explained, Stretch};
 use crate::local::{Blocker, Explanation, Reason};
@@ -31,6 +32,7 @@ const WAITS: u32 = 1;
 /// middle of long lists is summarized, unless `all` is set.
 pub fn explained_text(facts: &Explained, all: bool) -> String {
     let mut out = wrapped("", &headline(facts));
+    out.extend(facts.task.iter().map(|of| task(of, facts.at.as_ref().map(|at| at.at_s))));
     if facts.started > 1 || facts.attempts.len() > 1 {
         out += &format!("\n{}", attempts(facts, all));
     }
@@ -270,7 +272,7 @@ pub(super) fn clock(seconds: f64) -> String {
 }
 
 /// An instant as in tables, followed by its clock time if that differs.
-fn exact(seconds: f64) -> String {
+pub(super) fn exact(seconds: f64) -> String {
     if seconds < 3_600.0 {
         format!("{} s", secs(seconds))
     } else {
@@ -279,7 +281,7 @@ fn exact(seconds: f64) -> String {
 }
 
 /// Seconds, with decimals only if they are needed.
-fn secs(value: f64) -> String {
+pub(super) fn secs(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -3,6 +3,7 @@
 use super::super::figures::{count, duration, number, wrapped};
 use super::super::tables::{commands, dedicated, outcomes, processor_time};
 use super::WIDTH;
+use super::workflows::workflows;
 use crate::metrics::{GridSummary, Quantiles};
 use crate::model::Replan;
 
@@ -13,6 +14,7 @@ pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
             facts.push((name, outcomes(of)));
         }
     }
+    facts.extend(workflows(run));
     facts.extend(of_some_jobs(run));
     facts.extend(broker(run).map(|broker| ("broker", broker)));
     facts.push(("processor time", processor_time(&run.account.usage)));
@@ -20,13 +22,17 @@ pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
     facts.push(("wall-clock time", format!("{:.3} s ({})", run.facts.wall_s, run_time(run, "emulate"))));
     facts.push(("fingerprint", run.fingerprint.to_string()));
     let more = ["local = of a site's own users; grid = sent by the broker"];
-    facts.push(("definitions", definitions(run, &["wait", "response", "submission", "wasted"], &more)));
+    facts.push((
+        "definitions",
+        definitions(run, &["wait", "response", "submission", "wasted", "slr", "slowdown", "parts"], &more),
+    ));
     facts
 }
 
 /// The lines below the headline numbers.
 pub(super) fn few_facts(run: &GridSummary) -> Vec<(&'static str, String)> {
     let mut facts = vec![("jobs", outcomes(&run.measures))];
+    facts.extend(workflows(run));
     facts.extend(of_some_jobs(run));
     facts.extend(broker(run).map(|broker| ("broker", broker)));
     facts.push(("wall-clock time", format!("{:.3} s", run.facts.wall_s)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::over_time::{BINS, busy_share, layer, means, over_time, time_figure};
-use super::{Figure, Report, ReportError, ReportOptions, Section, facts, headline, stem};
+use super::{Figure, Report, ReportError, ReportOptions, Section, facts, headline, stem, workflows};
 use crate::model::Outcome;
 use crate::output::{FolderKind, RunFolder};
 use crate::report::charts::{
@@ -11,7 +11,7 @@ use crate::report::charts::{
 };
 use crate::report::figures::{count, duration, jobs};
 use crate::report::lists::distinct;
-use crate::report::series::{Quantity, RunSeries, ecdf, heat, ink};
+use crate::report::series::{Quantity, RunSeries, Workflows, ecdf, heat, ink};
 
 /// Maximum number of runs whose schedules are drawn on one page.
 const SCHEDULES: usize = 8;
@@ -44,6 +44,7 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
     let mut sections = Vec::new();
     if let [only] = &runs[..] {
         sections.push(first_screen(only));
+        sections.extend(Workflows::read(only.folder, &options.workflows)?.map(workflows::section));
     } else {
         sections.push(numbers(&runs));
         sections.push(gains(first, &runs[1..]));

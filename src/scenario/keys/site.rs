@@ -4,8 +4,8 @@ use crate::model::{DayRates, InstantOrder, Named};
 use crate::scenario::keys::{ChurnKeys, MachineKeys, OwnWorkload, ReservationKeys};
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::named::LocalPolicy;
-use crate::scenario::kind::words::{Nothing, Or};
-use crate::units::{EnergyPrice, Span};
+use crate::scenario::kind::words::{Nothing, Or, Unlimited};
+use crate::units::{Bandwidth, Bytes, EnergyPrice, Span};
 
 keys! {
     /// A site: its machines, its local policy, its own users. A site file has the same keys.
@@ -42,7 +42,19 @@ keys! {
         workload: OwnWorkload = OwnWorkload(None);
         /// Machine availability, see [churn](#churn). Keys that are not given are those of the scenario's `churn`.
         churn: Or<Nothing, ChurnKeys> => "the scenario's";
+        /// Where its files of [workflows](workflows.md#enactment) lie, such as `{ bandwidth = "10 Gbit/s", capacity = "5 TB" }`.
+        storage: Option<StorageKeys> => "without limits";
         /// Processors that are kept from the queue for a time: `[[site.reservation]]`.
         reservation: Option<Vec<ReservationKeys>> => "none";
+    }
+}
+
+keys! {
+    /// The storage of a site.
+    StorageKeys, "a table of a storage" {
+        /// What all that read files there and write them share, when files are copied from and to the site.
+        bandwidth: Or<Unlimited, Bandwidth> = Or::Word(Unlimited);
+        /// The space for files. A copy begins when there is space for it; what tasks write is stored in any case. A run with a file that is larger ends with an error.
+        capacity: Or<Unlimited, Bytes> = Or::Word(Unlimited);
     }
 }

@@ -7,6 +7,7 @@ use super::*;
 use crate::grid::Policies;
 use crate::model::{BrokerSpec, Named};
 use crate::scenario::Scenario;
+use crate::scenario::keys::site::StorageKeys;
 use crate::scenario::kind::key::{KeyInfo, Table};
 use crate::scenario::kind::reading::read;
 use crate::scenario::kind::title;
@@ -20,7 +21,7 @@ type Part = (&'static str, &'static [KeyInfo]);
 /// The tables of the page, by the names of their marks.
 const TABLES: [(&str, &[Part]); 11] = [
     ("run", &[("", ScenarioKeys::KEYS), ("measure.", WindowKeys::KEYS), ("clock.", ClockKeys::KEYS)]),
-    ("site", &[("", SiteKeys::KEYS)]),
+    ("site", &[("", SiteKeys::KEYS), ("storage.", StorageKeys::KEYS)]),
     ("machines", &[("", MachineKeys::KEYS)]),
     ("reservation", &[("", ReservationKeys::KEYS)]),
     ("network", &[("", NetworkKeys::KEYS), ("link.", LinkKeys::KEYS), ("place.", PlaceKeys::KEYS)]),

@@ -64,6 +64,9 @@ keys! {
         scale_data: Option<f64> => "1";
         /// [Communication-to-computation ratio](workflows.md#facts) at 1 Gbit/s that each workflow gets, by scaling all its files; after the factors.
         ccr: Option<f64> => "as it is";
+        /// How its tasks are put into [groups](workflows.md#grouping), each of which goes to a site as one job: `"paul"`, `"horizontal[size=10]"`,
+        /// `"vertical"`, `"level"`, `"pilot[procs=16]"`.
+        group: Option<String> => "none";
     }
 }
 

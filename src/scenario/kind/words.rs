@@ -6,7 +6,8 @@ use toml::Value;
 use super::{Kind, title};
 use crate::formats::swf::Clean;
 use crate::model::{
-    EstimateBase, FailureAction, InstantOrder, Payer, PlanRepair, Replan, Sharing, TaskOrder, TransferMode,
+    EstimateBase, FailureAction, InstantOrder, LostData, Payer, PlanRepair, Replan, Sharing, TaskOrder,
+    TransferMode,
 };
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::names::near;
@@ -150,6 +151,7 @@ words! {
     FailureAction { "requeue" => Self::Requeue, "resubmit" was "give-back" => Self::Resubmit, "wait" => Self::Wait, "fail" => Self::Fail }
     InstantOrder { "instant" => Self::Instant, "event" => Self::Event }
     Payer { "user" => Self::User, "site" => Self::Site }
+    LostData { "wait" => Self::Wait, "copy" => Self::Copy }
     TransferMode { "eager" => Self::Eager, "lazy" => Self::Lazy }
     PlanRepair { "lost" => Self::Lost, "rest" => Self::Rest }
     TaskOrder { "policy" => Self::Policy, "critical-path" => Self::CriticalPath }

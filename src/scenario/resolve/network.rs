@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::Checker;
-use crate::model::{Link, NetworkSpec, SiteSpec};
-use crate::scenario::keys::{LinkKeys, NetworkKeys};
+use crate::model::{Link, NetworkSpec, SiteSpec, StorageSpec};
+use crate::scenario::keys::{LinkKeys, NetworkKeys, SiteKeys};
 use crate::scenario::kind::words::{Or, Unlimited};
 use crate::scenario::names::{listed, near, there};
 use crate::scenario::tree::Path;
-use crate::units::{Bandwidth, Span};
+use crate::units::{Bandwidth, Bytes, Span};
 
 /// The name of the portal in links.
 const PORTAL: &str = "portal";
@@ -96,6 +96,22 @@ impl Checker<'_> {
             );
         }
         found
+    }
+
+    /// The storage of each place; none at all if nobody has a limit.
+    pub(super) fn storages(&mut self, sites: &[SiteKeys]) -> Vec<StorageSpec> {
+        let mut storages = vec![StorageSpec::default(); sites.len() + 1];
+        for (at, site) in sites.iter().enumerate() {
+            let path = Path::default().key("site").item(at).key("storage");
+            let Some(keys) = &site.storage else { continue };
+            self.bandwidth(&path, "bandwidth", keys.bandwidth);
+            if keys.capacity.value() == Some(Bytes::ZERO) {
+                self.wrong(&path.key("capacity"), "a capacity must be above 0, or `unlimited`");
+            }
+            storages[at + 1] =
+                StorageSpec { bandwidth: keys.bandwidth.value(), capacity: keys.capacity.value() };
+        }
+        if storages.iter().all(|storage| *storage == StorageSpec::default()) { Vec::new() } else { storages }
     }
 
     /// The uplink of each place; none at all if nobody has a limit.

@@ -1,7 +1,7 @@
 //! Resolves the workflows of the portal.
 
 use super::Checker;
-use crate::model::{SiteSpec, WorkflowSettings};
+use crate::model::{Named, SiteSpec, WorkflowSettings};
 use crate::scenario::defaults::generator_in;
 use crate::scenario::keys::{WorkflowKeys, WorkloadKeys};
 use crate::scenario::resolved::PlannedWorkload;
@@ -9,6 +9,7 @@ use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, WorkflowOrigin, WorkflowPlan, Workload};
 use crate::units::Bytes;
 use crate::workflow::Rescaled;
+use crate::workflow::grouping::GroupingRegistry;
 use crate::workflow::shapes::ShapeSpec;
 use crate::workload::Estimates;
 use crate::workload::poisson::Lengths;
@@ -26,6 +27,7 @@ impl Checker<'_> {
         WorkflowSettings {
             transfer: keys.transfer,
             files: files as u32,
+            lost: keys.lost,
             replan: keys.replan,
             together: keys.together,
             order: keys.order,
@@ -96,10 +98,18 @@ impl Checker<'_> {
                 self.wrong(&path.key(key), format!("{factor} is not a number of 0 or more"));
             }
         }
+        let group = match keys.group.as_deref().map(str::parse::<Named>) {
+            None => None,
+            Some(Ok(by)) => match GroupingRegistry::standard().build(&by) {
+                Ok(_) => Some(by),
+                Err(error) => return self.refuse(&path.key("group"), error.to_string()),
+            },
+            Some(Err(error)) => return self.refuse(&path.key("group"), error.to_string()),
+        };
         let rescaled = Rescaled { runtime: keys.scale_runtime, data: keys.scale_data, ccr: keys.ccr };
         Some(PlannedWorkload {
             entity,
-            workload: Workload::Workflows(Box::new(WorkflowPlan { origin, count, every, rescaled })),
+            workload: Workload::Workflows(Box::new(WorkflowPlan { origin, count, every, rescaled, group })),
             shaping: Shaping { seed, ..Shaping::default() },
             input: Bytes::ZERO,
             output: Bytes::ZERO,

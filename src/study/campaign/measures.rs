@@ -9,7 +9,9 @@ use super::Campaign;
 use super::file::Wanted;
 use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
-use crate::metrics::{BacklogSummary, DedicatedMeasures, ElasticSummary, RecoverySummary, ToTheEnd};
+use crate::metrics::{
+    BacklogSummary, DedicatedMeasures, ElasticSummary, RecoverySummary, ToTheEnd, WorkflowSummary,
+};
 use crate::model::did_you_mean;
 use crate::study::{charged, flat_measures, nearest_measure, stands_for};
 
@@ -39,6 +41,7 @@ fn known_by(mut summary: Value) -> BTreeSet<String> {
     later.iter().for_each(|(key, measures)| with_group(&mut summary, key, measures));
     if let Some(entries) = summary.as_object_mut() {
         entries.entry("elastic").or_insert(empty::<ElasticSummary>());
+        entries.entry("workflows").or_insert(empty::<WorkflowSummary>());
         // A part that the scenario does not have gets no figures later.
         entries.retain(|key, value| !(value.is_null() && ["broker", "measure"].contains(&key.as_str())));
     }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::contents::bytes_of;
 use super::*;
-use crate::units::Bytes;
+use crate::units::{Bytes, Span};
 use crate::workflow::tests::drafts;
 use crate::workflow::{Draft, TaskDraft};
 
@@ -86,6 +86,25 @@ fn vertical_groups_are_chains() {
 }
 
 #[test]
+fn the_type_of_a_group_names_eight_types_at_most() {
+    let mut draft = Draft::named("chain");
+    let mut last: Option<String> = None;
+    for at in 0..12 {
+        let name = format!("t{at}");
+        let task = TaskDraft { kind: format!("k{}", at / 2 * 2), ..TaskDraft::new(&*name, 1.0) };
+        draft.task(last.iter().fold(task, |task, last| task.after(last)));
+        last = Some(name);
+    }
+    let kinds = |draft: &Draft| {
+        let grouping = grouped(&draft.clone().build().unwrap(), "vertical");
+        grouping.workflow().tasks().map(|task| task.kind.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&draft), ["k0+k2+k4+k6+k8+k10"]);
+    (0..).zip(&mut draft.tasks).for_each(|(at, task)| task.kind = format!("k{at}"));
+    assert_eq!(kinds(&draft), ["k0+k1+k2+k3+k4+k5+k6+k7+4 more"]);
+}
+
+#[test]
 fn groups_that_wait_for_each_other_are_refused() {
     #[derive(Debug)]
     struct Own(Vec<u32>);
@@ -124,10 +143,12 @@ fn sum(workflow: &Workflow, which: impl Fn(&Task) -> &Vec<FileId>) -> u64 {
 
 proptest! {
     #[test]
-    fn every_grouping_keeps_order_and_sums(draft in drafts(), which in 0_usize..6) {
+    fn every_grouping_keeps_order_and_sums(draft in drafts(), which in 0_usize..8) {
         let workflow = draft.build().unwrap();
-        let written =
-            ["none", "vertical", "horizontal[size=2]", "horizontal[clusters=2]", "paul[fine=8 s]", "paul[fine=1 h,storage=kind 1]"];
+        let written = [
+            "none", "vertical", "horizontal[size=2]", "horizontal[clusters=2]", "paul[fine=8 s]", "paul[fine=1 h,storage=kind 1]",
+            "level[procs=3]", "pilot[procs=2]",
+        ];
         let grouping = grouped(&workflow, written[which]);
         let quotient = grouping.workflow();
         // Each task in one group, after its predecessors there.
@@ -154,9 +175,11 @@ proptest! {
         // The quotient is a workflow like any other.
         let again = quotient.draft().build().unwrap();
         prop_assert_eq!(again.draft(), quotient.draft());
-        // Sums: run times; bytes of files, written and internal; what a group reads it reads once.
-        let runtime = |workflow: &Workflow| workflow.tasks().map(|task| task.runtime).sum::<crate::units::Span>();
-        prop_assert_eq!(runtime(&workflow), runtime(quotient));
+        // Sums: run times, unless tasks run side by side; bytes of files, written and internal; what a group reads it reads once.
+        let runtime = |workflow: &Workflow| workflow.tasks().map(|task| task.runtime).sum::<Span>();
+        if which < 6 {
+            prop_assert_eq!(runtime(&workflow), runtime(quotient));
+        }
         let internal = grouping.groups().iter().flat_map(|group| &group.internal).copied();
         let internal = bytes_of(&workflow, internal);
         let size = |workflow: &Workflow| workflow.files().iter().map(|file| file.size.count()).sum::<u64>();
@@ -174,6 +197,40 @@ proptest! {
                 .collect();
             let found = &quotient.task(TaskId(number as u32)).inputs;
             prop_assert_eq!(read, found.iter().map(|file| &*quotient.file(*file).name).collect());
+        }
+    }
+
+    #[test]
+    fn inside_a_group_tasks_run_in_turn_on_its_processors(draft in drafts(), procs in 1_u32..6) {
+        let workflow = draft.build().unwrap();
+        for written in [format!("pilot[procs={procs}]"), format!("level[procs={procs}]"), "level".to_owned(), "paul[fine=1 h]".to_owned()] {
+            let grouping = grouped(&workflow, &written);
+            for (number, group) in (0..).zip(grouping.groups()) {
+                let members: Vec<_> = group.tasks.iter().zip(&group.runs).collect();
+                let of = |task: &TaskId| *members.iter().find(|(other, _)| *other == task).unwrap().1;
+                // The processors that are in use at the start of each task, where tasks without length are in use for no time.
+                let used = |at: Span| -> u32 {
+                    let running = members.iter().filter(|(_, (start, end))| *start <= at && at < *end);
+                    running.map(|(task, _)| workflow.task(**task).procs).sum()
+                };
+                let most = group.tasks.iter().map(|task| workflow.task(*task).procs).max().unwrap();
+                let allowed = if written.starts_with("paul") { most } else if written == "level" { u32::MAX } else { most.max(procs) };
+                prop_assert!(group.procs <= allowed);
+                for (task, (start, end)) in &members {
+                    prop_assert_eq!(*end, *start + workflow.task(**task).runtime);
+                    prop_assert!(used(*start) <= group.procs);
+                    let before = workflow.predecessors(**task).filter(|(from, _)| grouping.group_of(*from) == number as usize);
+                    let ready = before.map(|(from, _)| of(&from).1).max().unwrap_or_default();
+                    prop_assert!(ready <= *start);
+                    // Nobody waits without a reason: for a predecessor, for one before it in order, or for processors.
+                    let first = members.iter().take_while(|(other, _)| other != task).map(|(_, (start, _))| *start).max();
+                    if !written.starts_with("paul") && *start > ready.max(first.unwrap_or_default()) {
+                        prop_assert!(used(*start - Span::TICK) + workflow.task(**task).procs > allowed);
+                    }
+                }
+                let ends = members.iter().map(|(_, (_, end))| *end).max().unwrap();
+                prop_assert_eq!(grouping.workflow().task(TaskId(number)).runtime, ends);
+            }
         }
     }
 

@@ -7,9 +7,11 @@ use std::process::Command;
 use super::read;
 
 /// What README leaves to the reader, and what stands for it here.
-const STANDS_FOR: [(&str, &str); 8] = [
+const STANDS_FOR: [(&str, &str); 9] = [
     // In a grid three jobs have that number, and the error says how to name one.
     ("explain DIR", "explain results/easy"),
+    // Only a run with workflows has one to be written.
+    ("export DIR", "export workflows"),
     ("CAMPAIGN.toml", "small.toml"),
     ("A B", "results/easy results/easy-order=sjf"),
     ("FILE", "configs/quickstart.toml"),
@@ -81,6 +83,7 @@ fn every_command_runs_as_it_is_printed() {
     let log = "KTH-SP2-1996-2.1-cln.swf.gz";
     shell(folder.path(), &format!("gridemu generate 'lublin[jobs=500,procs=100,load=0.7]' | gzip > {log}"));
     shell(folder.path(), "gridemu run configs/quickstart.toml --out grid --checkpoint store");
+    shell(folder.path(), "gridemu run configs/workflows.toml --out workflows");
     let mut ran = 0;
     for printed in commands(&readme) {
         if LONG.iter().any(|long| printed.starts_with(long)) {

@@ -84,7 +84,8 @@ row! {
 row! {
     TaskRow as TaskRow
     {
-        workflow, task, kind in "type", job, site, partition, ready, started, ended, known, outcome, attempts
+        workflow, task, kind in "type", job, site, partition, after, ready, decided, sent, queued, started, last_start, ended,
+        known, outcome, attempts, run, data, dispatch, queue, lost
     }
     optional {}
     beside {}
@@ -92,7 +93,10 @@ row! {
 
 row! {
     WorkflowRow as WorkflowRow
-    { workflow, name, submitted, ended, makespan, critical_path, outcome, tasks, completed }
+    {
+        workflow, name, submitted, ended, makespan, critical_path, outcome, tasks, completed, attempts, fastest_path, work, alone,
+        peak_procs, slr, slowdown, speedup, efficiency, last, run, data, dispatch, queue, lost
+    }
     optional {}
     beside {}
 }

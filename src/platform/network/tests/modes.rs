@@ -286,7 +286,7 @@ proptest! {
             }
         };
         begin(&mut links, early);
-        stopped.extend(links.stop(place, Time::from_micros(when)));
+        stopped.extend(links.stop(place, Time::from_micros(when), |_| false));
         begin(&mut links, late);
         while let Some(next) = links.next() {
             arrived.extend(links.due(next));

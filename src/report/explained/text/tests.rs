@@ -30,6 +30,7 @@ fn facts(waits: &[f64], outcome: &'static str, ends: (&'static str, Option<&str>
         });
     }
     Explained {
+        task: None,
         job: ExplainedJob::new(7, Origin::Local, "here", false),
         submit_s: 0.0,
         start_s: waits.first().copied(),

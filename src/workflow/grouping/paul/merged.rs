@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashSet;
 
 use crate::workflow::Workflow;
@@ -39,16 +40,32 @@ pub(super) struct Merged {
     lengths: Vec<Lengths>,
     /// Where each node stands in an order in which each comes after its predecessors; no two stand at one place.
     place: Vec<u32>,
-    /// The node that each node merged into, or itself.
-    into: Vec<u32>,
+    into: Into,
 }
 
-/// The node that a number stands for now.
-fn root(into: &[u32], mut node: u32) -> u32 {
-    while into[node as usize] != node {
-        node = into[node as usize];
+/// The node that each number stands for.
+#[derive(Debug)]
+struct Into {
+    sets: UnionFind<u32>,
+    /// For the number that represents a set its node.
+    node: Vec<u32>,
+}
+
+impl Into {
+    fn itself(nodes: u32) -> Self {
+        Self { sets: UnionFind::new(nodes as usize), node: (0..nodes).collect() }
     }
-    node
+
+    /// The node that a number stands for now.
+    fn node(&self, number: u32) -> u32 {
+        self.node[self.sets.find(number) as usize]
+    }
+
+    /// From now on the numbers of `gone` stand for `keep`.
+    fn merge(&mut self, keep: u32, gone: u32) {
+        self.sets.union(keep, gone);
+        self.node[self.sets.find(keep) as usize] = keep;
+    }
 }
 
 impl Side {
@@ -65,14 +82,14 @@ impl Side {
     }
 
     /// Brings a node up to date, and whatever that needs.
-    fn read(&mut self, node: u32, into: &[u32]) {
+    fn read(&mut self, node: u32, into: &Into) {
         let mut due = vec![node];
         while let Some(node) = due.last().map(|node| *node as usize) {
             if !self.is_stale[node] {
                 due.pop();
                 continue;
             }
-            self.unread[node].iter_mut().for_each(|next| *next = root(into, *next));
+            self.unread[node].iter_mut().for_each(|next| *next = into.node(*next));
             let before = due.len();
             due.extend(self.unread[node].iter().filter(|next| self.is_stale[**next as usize]));
             if due.len() > before {
@@ -111,12 +128,12 @@ impl Side {
     }
 
     /// The neighbours, each once.
-    fn neighbours(&self, node: u32, into: &[u32]) -> Vec<u32> {
+    fn neighbours(&self, node: u32, into: &Into) -> Vec<u32> {
         let read = self.read[node as usize].iter().map(|(_, next)| *next);
         if self.unread[node as usize].is_empty() {
             return read.collect();
         }
-        let unread = self.unread[node as usize].iter().map(|next| root(into, *next));
+        let unread = self.unread[node as usize].iter().map(|next| into.node(*next));
         let all: FxHashSet<u32> = read.chain(unread).collect();
         all.into_iter().collect()
     }
@@ -155,19 +172,19 @@ impl Merged {
             up: Side::of(size.clone(), workflow.ids().map(after).collect()),
             down: Side::of(size, workflow.ids().map(before).collect()),
         });
-        Self { lengths: lengths.collect(), place, into: workflow.ids().map(|task| task.0).collect() }
+        Self { lengths: lengths.collect(), place, into: Into::itself(workflow.len() as u32) }
     }
 
     /// The length of the longest way of all.
     pub(super) fn longest(&mut self, measure: usize) -> u128 {
         let up = &mut self.lengths[measure].up;
-        (0..self.into.len() as u32).for_each(|node| up.read(node, &self.into));
+        (0..self.place.len() as u32).for_each(|node| up.read(node, &self.into));
         up.longest.iter().copied().max().unwrap_or(0)
     }
 
     /// The node of which a task is a part.
     pub(super) fn node(&self, task: u32) -> u32 {
-        root(&self.into, task)
+        self.into.node(task)
     }
 
     /// The size of a node.
@@ -260,7 +277,7 @@ impl Merged {
             up.merge(keep, gone);
             down.merge(keep, gone);
         }
-        self.into[gone as usize] = keep;
+        self.into.merge(keep, gone);
         keep
     }
 

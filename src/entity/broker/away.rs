@@ -1,0 +1,64 @@
+//! Sites that leave and come back, as far as the broker knows, and what that does to the files there.
+//!
+//! The broker learns that a site has left from its report, from a job that returns because of it, or from the network, which tells of each copy that has
+//! broken off; that it is back, from its report. A report may be old, so that the broker takes a site for back that has left: what it asks for there then
+//! breaks off at once.
+
+use super::data::place_of;
+use super::{Broker, Copying};
+use crate::entity::{Outbox, Stamp};
+use crate::model::{EventCause, EventKind, LostData, SiteId, TransferOutcome};
+
+impl Broker {
+    /// The places of the pools of a site.
+    fn pools_of(&self, site: SiteId) -> std::ops::Range<usize> {
+        let first = |site: usize| self.first_pool.get(site).copied().unwrap_or(self.state.pools.len());
+        first(site.index())..first(site.index() + 1)
+    }
+
+    /// Notes that a site has left. What is planned for it is dropped, tasks that wait for files there are planned again, and its files are not there.
+    pub(super) fn site_left(&mut self, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
+        for at in self.pools_of(site) {
+            // The next report will say when it is back.
+            self.state.pools[at].open = false;
+            self.lose_misfits(at);
+        }
+        let place = place_of(site);
+        self.state.data.replicas.left(place);
+        for task in self.state.data.waiting_at(place) {
+            if !self.unstage(task, EventKind::Returned, EventCause::SiteLeft, now, outbox) {
+                let inputs = self.inputs(task);
+                self.state.data.forget(task, &inputs);
+            }
+        }
+    }
+
+    /// Notes that a site is back, with the files that lay there: what waits for them is brought.
+    pub(super) fn site_back(&mut self, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
+        let place = place_of(site);
+        self.state.data.replicas.back(place);
+        self.state.data.broken.retain(|_, left| *left != place);
+        for (file, at, task) in self.state.data.wanted() {
+            self.bring(file, at, task, now, outbox);
+        }
+        for (file, record) in std::mem::take(&mut self.state.data.stranded) {
+            self.bring_home(file, record, now, outbox);
+        }
+    }
+
+    /// Handles a copy that has broken off because a site has left.
+    pub(super) fn broken(&mut self, id: u64, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
+        let Some(copy) = self.state.data.over(id, TransferOutcome::Lost, now.time, outbox) else { return };
+        self.state.last = now.time;
+        self.site_left(site, now, outbox);
+        let Copying { file, from, to, home, record } = copy;
+        if home {
+            return self.bring_home(file, record, now, outbox);
+        }
+        if self.spec.workflow.lost == LostData::Wait && from == place_of(site) {
+            self.state.data.broken.insert((file, to), from);
+        } else if let Some(task) = self.state.data.first_waiter(file, to) {
+            self.bring(file, to, task, now, outbox);
+        }
+    }
+}

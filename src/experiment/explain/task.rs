@@ -1,0 +1,175 @@
+//! The task of a workflow that a job is: which others it waited for.
+
+use serde::Serialize;
+
+use crate::experiment::RunError;
+use crate::model::{JobId, Outcome, nearest};
+use crate::output::{RunFolder, TaskRow};
+use crate::scenario::listed;
+use crate::units::{Span, Time};
+
+/// A task of a workflow, as `gridemu explain` tells of it beside its job; times are in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExplainedTask {
+    /// Its name.
+    pub task: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The number of its workflow.
+    pub workflow: u32,
+    /// The name of its workflow.
+    pub name: String,
+    /// When its workflow was submitted.
+    pub submitted_s: f64,
+    /// When all that it waits for had completed; `None` if that never was.
+    pub ready_s: Option<f64>,
+    /// The task that it waited for last; `None` if it waits for none, or was never ready.
+    pub after: Option<WaitedFor>,
+    /// At the given instant, the tasks that it still waits for; of a task that never was ready, those that did not complete.
+    pub waits_for: Vec<WaitedFor>,
+    /// The parts of the time from when it was ready to when the broker knew of its end, in seconds, with their names.
+    pub parts: Vec<(&'static str, f64)>,
+}
+
+/// A task that another one waits for.
+#[derive(Clone, Debug, Serialize)]
+pub struct WaitedFor {
+    /// Its name.
+    pub task: String,
+    /// The number of its job.
+    pub job: u64,
+    /// Where it was assigned last; `grid` for nowhere.
+    pub site: String,
+    /// When it ended.
+    pub ended_s: f64,
+    /// When the broker knew.
+    pub known_s: f64,
+    /// Its outcome.
+    pub outcome: &'static str,
+}
+
+impl WaitedFor {
+    fn of(row: &TaskRow) -> Self {
+        Self {
+            task: row.task.to_string(),
+            job: row.job,
+            site: row.site.to_string(),
+            ended_s: row.ended.as_secs_f64(),
+            known_s: row.known.as_secs_f64(),
+            outcome: row.outcome.name(),
+        }
+    }
+}
+
+/// The job of the task of that name. `workflow` is its number, where several workflows have such a task.
+///
+/// # Errors
+/// `RunErrorKind::Request` if no task or several fit, with a hint at the likely one.
+pub fn job_of_task(folder: &RunFolder, task: &str, workflow: Option<u32>) -> Result<u64, RunError> {
+    let Some(rows) = folder.tasks()? else {
+        let said = format!("`{}` has no tasks.csv", folder.dir().display());
+        return Err(
+            RunError::request(said).with_hint("only a run with workflows has tasks; give a job with `--job`")
+        );
+    };
+    let (mut found, mut names) = (Vec::new(), Vec::new());
+    for row in rows {
+        let row = row?;
+        if workflow.is_some_and(|workflow| workflow != row.workflow) {
+            continue;
+        }
+        if *row.task == *task {
+            found.push((row.workflow, row.job));
+        }
+        names.push(row.task);
+    }
+    let table = folder.dir().join("tasks.csv");
+    let table = table.display();
+    match found[..] {
+        [(_, job)] => Ok(job),
+        [] if names.is_empty() => {
+            Err(RunError::request(format!("`{table}` has no workflow {}", workflow.unwrap_or_default())))
+        }
+        [] => {
+            let error = RunError::request(format!("there is no task `{task}` in `{table}`"));
+            Err(match nearest(task, names.iter().map(|name| &**name)) {
+                Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+                None => error.with_hint(format!("its first task is `{}`", names[0])),
+            })
+        }
+        _ => {
+            let mut numbers: Vec<String> = found.iter().map(|(workflow, _)| workflow.to_string()).collect();
+            let many = numbers.len();
+            numbers.truncate(8);
+            let said = format!(
+                "{many} workflows in `{table}` have a task `{task}`: {}",
+                listed(numbers.iter().map(|n| &**n))
+            );
+            Err(RunError::request(said)
+                .with_hint("select one with `--workflow N`, by its number in workflows.csv"))
+        }
+    }
+}
+
+/// What the tables say of the task that the job is; `None` if it is none. `waits_for` is still to be found.
+pub(super) fn find(folder: &RunFolder, job: u64) -> Result<Option<ExplainedTask>, RunError> {
+    let Some(row) = row(folder, job)? else { return Ok(None) };
+    let whole = folder
+        .workflows()?
+        .into_iter()
+        .flatten()
+        .find(|whole| whole.as_ref().is_ok_and(|whole| whole.workflow == row.workflow));
+    let whole = whole.transpose()?;
+    let after = match row.after {
+        Some(job) => self::row(folder, job)?.as_ref().map(WaitedFor::of),
+        None => None,
+    };
+    let parts = [
+        ("run", row.run),
+        ("data", row.data),
+        ("dispatch", row.dispatch),
+        ("queue", row.queue),
+        ("lost", row.lost),
+    ];
+    let long = |(name, part): (&'static str, Option<Span>)| Some((name, part?.as_secs_f64()));
+    Ok(Some(ExplainedTask {
+        task: row.task.to_string(),
+        kind: row.kind.to_string(),
+        workflow: row.workflow,
+        name: whole.as_ref().map_or_else(String::new, |whole| whole.name.to_string()),
+        submitted_s: whole.map_or(0.0, |whole| whole.submitted.as_secs_f64()),
+        ready_s: row.ready.map(Time::as_secs_f64),
+        after,
+        waits_for: Vec::new(),
+        parts: parts.into_iter().filter_map(long).collect(),
+    }))
+}
+
+fn row(folder: &RunFolder, job: u64) -> Result<Option<TaskRow>, RunError> {
+    let mut rows = folder.tasks()?.into_iter().flatten();
+    let found = rows.find(|row| row.as_ref().map_or(true, |row| row.job == job));
+    Ok(found.transpose()?)
+}
+
+impl ExplainedTask {
+    /// Notes the tasks that it waits for, of these; with `failed`, those that did not complete.
+    pub(super) fn waits_for(
+        &mut self,
+        folder: &RunFolder,
+        blockers: &[JobId],
+        failed: bool,
+    ) -> Result<(), RunError> {
+        if blockers.is_empty() {
+            return Ok(());
+        }
+        for row in folder.tasks()?.into_iter().flatten() {
+            let row = row?;
+            if blockers.contains(&JobId(row.job)) && !(failed && row.outcome == Outcome::Completed) {
+                self.waits_for.push(WaitedFor::of(&row));
+            }
+        }
+        self.waits_for.sort_by_key(|task| task.job);
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! A workflow of a run as WfFormat: what was submitted, and what was executed where and when.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use rustc_hash::FxHashMap;
+
+use super::{RunError, rerun, submitted_workflows};
+use crate::formats::wfformat::{self, ExecutedTask, Execution, Machine};
+use crate::grid::Policies;
+use crate::model::{Origin, Outcome, SiteSpec};
+use crate::output::{RunFolder, SegmentRow, TaskRow};
+use crate::scenario::listed;
+use crate::units::Energy;
+use crate::workflow::Workflow;
+
+/// The last attempt of a task, by its segments.
+#[derive(Default)]
+struct Attempt {
+    number: u32,
+    machines: BTreeSet<String>,
+    energy: Energy,
+}
+
+/// Writes a workflow of the run that left `folder` as WfFormat 1.5, with its execution: for each task when it started, how long it ran, on which
+/// machines and with how much energy. `number` is that of the workflow, where there are several.
+///
+/// # Errors
+/// `RunErrorKind::Request` if the run had no such workflow, a task of it did not complete, or the workflow cannot be read once more;
+/// `RunErrorKind::Run` if it cannot be written.
+pub fn export_workflow(
+    folder: &RunFolder,
+    number: Option<u32>,
+    policies: &Policies,
+    out: impl Write,
+) -> Result<(), RunError> {
+    let dir = folder.dir().display();
+    let submitted = submitted_workflows(folder, policies)?;
+    let wanted = match (number, &submitted[..]) {
+        (_, []) => {
+            return Err(RunError::request(format!("the run in `{dir}` had no workflows"))
+                .with_hint("only a workflow is written as WfFormat"));
+        }
+        (None, [only]) => only,
+        (None, several) => {
+            let problem = format!("the run in `{dir}` had {} workflows", several.len());
+            return Err(RunError::request(problem)
+                .with_hint("select one with `--workflow N`, by its number in workflows.csv"));
+        }
+        (Some(number), all) => all.get(number as usize).ok_or_else(|| {
+            let problem = format!("the run in `{dir}` had no workflow {number}");
+            RunError::request(problem)
+                .with_hint(format!("its workflows have numbers from 0 to {}", all.len() - 1))
+        })?,
+    };
+    let number = wanted.number.0;
+    let whole = folder.workflows()?.into_iter().flatten();
+    let whole =
+        whole.filter(|row| row.as_ref().map_or(true, |row| row.workflow == number)).last().transpose()?;
+    let mut tasks: Vec<Option<TaskRow>> = wanted.spec.tasks.iter().map(|_| None).collect();
+    for row in folder.tasks()?.into_iter().flatten() {
+        let row = row?;
+        let at = row.job.checked_sub(wanted.first_job.0).filter(|_| row.workflow == number);
+        if let Some(place) = at.and_then(|at| tasks.get_mut(usize::try_from(at).ok()?)) {
+            *place = Some(row);
+        }
+    }
+    let left: Vec<&str> = wanted
+        .spec
+        .tasks
+        .iter()
+        .zip(&tasks)
+        .filter(|(_, row)| row.as_ref().is_none_or(|row| row.outcome != Outcome::Completed))
+        .map(|(task, _)| task.name.as_str())
+        .collect();
+    let Some(whole) = whole.filter(|_| left.is_empty()) else {
+        let problem = format!("workflow {number} of the run in `{dir}` did not complete: {}", listed(left));
+        return Err(RunError::request(problem).with_hint("WfFormat needs a run time of every task"));
+    };
+    let sites = rerun(folder, policies)?.scenario().resolved.grid.sites.clone();
+    let mut attempts: FxHashMap<u64, Attempt> = FxHashMap::default();
+    let jobs = wanted.first_job.0..wanted.first_job.0 + wanted.spec.tasks.len() as u64;
+    for row in folder.segments()?.into_iter().flatten() {
+        let row = row?;
+        if row.origin == Origin::Grid && jobs.contains(&row.job) && row.procs > 0 {
+            attempts.entry(row.job).or_default().add(&row, &sites);
+        }
+    }
+    let executed = tasks.iter().flatten().map(|row| {
+        let began = row.last_start.unwrap_or(row.ended);
+        let runtime = row.ended.since(began);
+        let attempt = attempts.remove(&row.job).unwrap_or_default();
+        let place = match &row.partition {
+            Some(partition) => format!("{}-{partition}", row.site),
+            None => row.site.to_string(),
+        };
+        let machines = if attempt.machines.is_empty() { [place].into() } else { attempt.machines };
+        ExecutedTask { began, runtime, machines: machines.into_iter().collect(), energy: attempt.energy }
+    });
+    let tasks: Vec<ExecutedTask> = executed.collect();
+    let used: BTreeSet<&str> = tasks.iter().flat_map(|task| &task.machines).map(String::as_str).collect();
+    let machines = used.iter().map(|name| machine(name, &sites)).collect();
+    let execution = Execution { began: whole.submitted, makespan: whole.makespan, tasks, machines };
+    let workflow = Workflow::from_spec(wanted.spec.clone()).map_err(RunError::request)?;
+    wfformat::write_execution(&workflow, &execution, out).map_err(RunError::run)
+}
+
+impl Attempt {
+    /// Adds a segment; what earlier attempts left is forgotten.
+    fn add(&mut self, row: &SegmentRow, sites: &[SiteSpec]) {
+        if self.number < row.attempt {
+            *self = Self { number: row.attempt, ..Self::default() };
+        }
+        self.energy += row.energy;
+        let cores = cores(&row.site, &row.partition, sites);
+        for (first, last) in row.processors.intervals() {
+            let machines = first / cores..=last / cores;
+            self.machines.extend(machines.map(|machine| format!("{}-{}-{machine}", row.site, row.partition)));
+        }
+    }
+}
+
+/// The processors of a machine of a partition.
+fn cores(site: &str, partition: &str, sites: &[SiteSpec]) -> u32 {
+    let site = sites.iter().find(|of| of.name == site);
+    let partition = site.and_then(|site| site.partitions.iter().find(|of| of.name == partition));
+    partition.map_or(1, |partition| partition.cores.max(1))
+}
+
+/// A machine by its name, `site-partition-number`, or a whole partition if the run wrote no segments.
+fn machine(name: &str, sites: &[SiteSpec]) -> Machine {
+    let partitions = sites.iter().flat_map(|site| site.partitions.iter().map(move |part| (site, part)));
+    let found = partitions.into_iter().find_map(|(site, part)| {
+        let rest = name.strip_prefix(&format!("{}-{}", site.name, part.name))?;
+        let one = rest.strip_prefix('-').is_some_and(|number| number.parse::<u32>().is_ok());
+        if one { Some(part.cores) } else { rest.is_empty().then(|| part.processors()) }
+    });
+    Machine { name: name.to_owned(), cores: found.unwrap_or(1).max(1) }
+}

@@ -1,0 +1,42 @@
+//! Lines about the workflows of a run.
+
+use super::super::figures::{count, duration, number, percent};
+use crate::metrics::{GridSummary, WorkflowSummary};
+use crate::model::ResponseParts;
+
+/// How many workflows there were and how long they took, and what their time went to; nothing if there were none.
+pub(super) fn workflows(run: &GridSummary) -> impl Iterator<Item = (&'static str, String)> {
+    run.workflows.iter().flat_map(|of| {
+        let parts = of.share.run.map(|_| ("their makespans", parts(of)));
+        std::iter::once(("workflows", whole(of))).chain(parts)
+    })
+}
+
+fn whole(of: &WorkflowSummary) -> String {
+    let mut out = format!("{} completed", count(of.completed));
+    for (number, word) in [(of.failed, "failed"), (of.unfinished, "unfinished")] {
+        if number > 0 {
+            out += &format!(", {} {word}", count(number));
+        }
+    }
+    out += &format!("; {} tasks in {} attempts", count(of.tasks), count(of.attempts));
+    let (Some(mean), Some(max)) = (of.mean_makespan, of.max_makespan) else { return out };
+    let ratio = |value: Option<f64>| number(value, 2);
+    let makespan = match of.completed {
+        1 => duration(mean),
+        _ => format!("{} on average, {} at most", duration(mean), duration(max)),
+    };
+    out + &format!(
+        "; makespan {makespan}; slowdown {}, schedule length ratio {}, speedup {}",
+        ratio(of.mean_slowdown),
+        ratio(of.mean_slr),
+        ratio(of.mean_speedup),
+    )
+}
+
+fn parts(of: &WorkflowSummary) -> String {
+    let parts = ResponseParts::NAMES.iter().zip(of.share.each());
+    let parts = parts.filter(|(_, share)| share.is_some_and(|share| share > 0.0));
+    let parts: Vec<String> = parts.map(|(name, share)| format!("{} % {name}", percent(share))).collect();
+    parts.join(", ") + " (along the path to the task that ended last)"
+}

@@ -1,0 +1,89 @@
+//! The section about workflows in the report of a run.
+
+use super::{Figure, Look, Section, Table};
+use crate::model::ResponseParts;
+use crate::output::WorkflowRow;
+use crate::report::figures::{count, duration, number};
+use crate::report::series::Workflows;
+
+/// Most workflows that have a row.
+const ROWS: usize = 20;
+
+/// What a workflow took and why, a row each, and figures of those that took longest.
+pub(super) fn section(workflows: Workflows) -> Section {
+    let mut section = Section::new("Workflows");
+    let all = workflows.rows.len();
+    section.lead.push(
+        "The parts of a makespan are those along the path that determined the end: from the task that ended last back to the one for which \
+         it waited last, and so on. Slowdown: against the time below which no schedule could finish the workflow alone. SLR (schedule length \
+         ratio): against the longest way through it, each task on the fastest processors that fit it."
+            .to_owned(),
+    );
+    if all > ROWS {
+        section
+            .lead
+            .push(format!("The first {ROWS} of {} workflows; all are in workflows.csv.", count(all as u64)));
+    }
+    section.tables.push(table(&workflows.rows[..all.min(ROWS)]));
+    for drawn in workflows.drawn {
+        let number = drawn.number;
+        if let Some(dag) = drawn.dag {
+            let tasks: u64 = dag.nodes.iter().map(|node| node.tasks).sum();
+            let what = if dag.nodes.len() as u64 == tasks { "tasks" } else { "types of task" };
+            let caption = format!(
+                "The {what} of workflow {number}, {}. Below one another: what waits for what. The critical path is the longest way by run times \
+                 alone.",
+                drawn.name
+            );
+            section.figures.push(Figure::new(format!("dag-{number}"), caption, dag, 1));
+        }
+        if let Some(gantt) = drawn.gantt {
+            let caption = format!(
+                "The processors of the grid from the submission of workflow {number}, {}, to its end, coloured by type of task.",
+                drawn.name
+            );
+            section.figures.push(Figure::new(format!("gantt-workflow-{number}"), caption, gantt, 1));
+        }
+    }
+    section
+}
+
+fn table(rows: &[WorkflowRow]) -> Table {
+    let mut head =
+        ["workflow", "outcome", "tasks", "attempts", "makespan", "slowdown", "SLR", "speedup", "efficiency"]
+            .map(str::to_owned)
+            .to_vec();
+    let mut cells: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            let ratio = |value: Option<f64>| number(value, 2);
+            vec![
+                format!("{} {}", row.workflow, row.name.split('[').next().unwrap_or_default()),
+                row.outcome.name().to_owned(),
+                count(row.tasks.into()),
+                count(row.attempts),
+                duration(row.makespan.as_secs_f64()),
+                ratio(row.slowdown),
+                ratio(row.slr),
+                ratio(row.speedup),
+                ratio(row.efficiency),
+            ]
+        })
+        .collect();
+    let parts = |row: &WorkflowRow| [row.run, row.data, row.dispatch, row.queue, row.lost];
+    for (at, name) in ResponseParts::NAMES.into_iter().enumerate() {
+        let share = |row: &WorkflowRow| {
+            let part = parts(row)[at]?.as_secs_f64();
+            (!row.makespan.is_zero()).then(|| part / row.makespan.as_secs_f64())
+        };
+        if rows.iter().any(|row| share(row).is_some_and(|share| share > 0.0)) {
+            head.push(name.to_owned());
+            for (cells, row) in cells.iter_mut().zip(rows) {
+                cells.push(
+                    share(row).map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0)),
+                );
+            }
+        }
+    }
+    Table { caption: String::new(), head, rows: cells, look: Look::Numbers }
+}

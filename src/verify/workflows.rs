@@ -1,0 +1,254 @@
+//! The checks of workflows: tasks against the workflow as it was submitted, against their jobs and against each other.
+//!
+//! What waits for what is taken from the edges and files of the submitted workflow alone, and what happened from the rows alone.
+
+mod whole;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::findings::{Row, Rule, Verdict, Violation};
+use crate::model::{JobId, JobRef, Outcome, WorkflowSubmission, WorkloadId};
+use crate::output::{JobRow, TaskRow};
+use crate::units::{Span, Time};
+
+/// The workflows of a run, and the jobs of their tasks.
+#[derive(Debug, Default)]
+pub(crate) struct Workflows {
+    submitted: BTreeMap<u32, Submitted>,
+    /// What `jobs.csv` says of tasks, by the number of the job.
+    jobs: FxHashMap<u64, TaskJob>,
+}
+
+/// A workflow as it was submitted, and the rows of its tasks.
+#[derive(Debug)]
+struct Submitted {
+    workflow: WorkflowSubmission,
+    /// For each task those that it waits for.
+    before: Vec<Vec<u32>>,
+    rows: Vec<Option<TaskRow>>,
+    ended: bool,
+}
+
+/// A row of `jobs.csv`, as far as that of a task must agree with it.
+#[derive(Debug)]
+struct TaskJob {
+    submit: Time,
+    start: Option<Time>,
+    end: Time,
+    outcome: Outcome,
+    attempts: u32,
+    site: Arc<str>,
+    partition: Option<Arc<str>>,
+}
+
+/// The tasks that each task waits for, by edge or by file.
+fn before(workflow: &WorkflowSubmission) -> Vec<Vec<u32>> {
+    let spec = &workflow.spec;
+    let mut writer = vec![None; spec.files.len()];
+    for (at, task) in (0_u32..).zip(&spec.tasks) {
+        task.outputs.iter().for_each(|file| writer[*file as usize] = Some(at));
+    }
+    let by_file = |task: &crate::model::WorkflowTask| -> Vec<u32> {
+        task.inputs.iter().filter_map(|file| writer[*file as usize]).collect()
+    };
+    let mut before: Vec<Vec<u32>> = spec.tasks.iter().map(by_file).collect();
+    for (from, to) in &spec.edges {
+        before[*to as usize].push(*from);
+    }
+    for tasks in &mut before {
+        tasks.sort_unstable();
+        tasks.dedup();
+    }
+    before
+}
+
+impl Workflows {
+    /// Adds a workflow, with the number that the portal gave it.
+    pub(crate) fn submit(&mut self, workflow: WorkflowSubmission) {
+        let rows = workflow.spec.tasks.iter().map(|_| None).collect();
+        let submitted = Submitted { before: before(&workflow), rows, ended: false, workflow };
+        self.submitted.insert(submitted.workflow.number.0, submitted);
+    }
+
+    /// Notes the row of the job of a task.
+    pub(crate) fn job(&mut self, row: &JobRow) {
+        let JobRow { submit, start, end, outcome, attempts, .. } = *row;
+        let (site, partition) = (Arc::clone(&row.site), row.partition.clone());
+        self.jobs.insert(row.job, TaskJob { submit, start, end, outcome, attempts, site, partition });
+    }
+
+    /// Takes the row of a task, and checks what does not depend on other tasks.
+    pub(crate) fn task(&mut self, task: TaskRow, verdict: &mut Verdict) {
+        let row = Row { file: "tasks.csv", line: task.line };
+        let mut fault = |rule, time, message| verdict.report(violation(rule, time, task.job, message, row));
+        let Some(of) = self.submitted.get_mut(&task.workflow) else {
+            let message = format!("the workloads of the run have no workflow {}", task.workflow);
+            return fault(Rule::Rows, task.known, message);
+        };
+        let at = task.job.checked_sub(of.workflow.first_job.0).and_then(|at| usize::try_from(at).ok());
+        let Some((at, spec)) = at.and_then(|at| Some((at, of.workflow.spec.tasks.get(at)?))) else {
+            let message = format!("workflow {} has no task with job {}", task.workflow, task.job);
+            return fault(Rule::Rows, task.known, message);
+        };
+        let text = format!("task `{}` of workflow {}", spec.name, task.workflow);
+        if of.rows[at].is_some() {
+            return fault(Rule::Once, task.known, format!("{text} has a second row"));
+        }
+        if (&*task.task, &*task.kind) != (&spec.name, &spec.kind) {
+            let message =
+                format!("job {} is {text} of type `{}`, and its row says otherwise", task.job, spec.kind);
+            fault(Rule::Rows, task.known, message);
+        }
+        let submit = of.workflow.submit;
+        if let Some(ready) = task.ready.filter(|ready| *ready < submit) {
+            let message =
+                format!("{text} is ready at {ready} s, before its workflow is submitted at {submit} s");
+            fault(Rule::Arrival, ready, message);
+        }
+        let marks = [task.ready, task.decided, task.sent, task.queued, task.started, task.last_start];
+        let ends = [Some(task.ended), Some(task.known)];
+        if task.outcome != Outcome::Unfinished && !marks.iter().chain(&ends).flatten().is_sorted() {
+            let message = format!("the times of {text} are not in the order of their columns");
+            fault(Rule::Columns, task.known, message);
+        }
+        if task.attempts == 1 && task.last_start.is_some_and(|start| Some(start) != task.started) {
+            let message = format!("{text} has one attempt, and its last start is not its first");
+            fault(Rule::Columns, task.known, message);
+        }
+        let written = [task.run, task.data, task.dispatch, task.queue, task.lost];
+        if written != parts(&task).map_or([None; 5], |parts| parts.map(Some)) {
+            let message = format!("the parts of the time of {text} do not follow from its times");
+            fault(Rule::Columns, task.known, message);
+        }
+        // A job may have ended where the broker does not know of it yet.
+        if let Some(differs) = self.jobs.get(&task.job).and_then(|job| differs(&task, job)) {
+            let message = format!("`{differs}` of {text} is not that of job {} in jobs.csv", task.job);
+            fault(Rule::Rows, task.known, message);
+        }
+        for rule in [Rule::Once, Rule::Arrival, Rule::Rows, Rule::Columns] {
+            verdict.count_check(rule);
+        }
+        of.rows[at] = Some(task);
+    }
+
+    /// Checks the tasks against each other, when all rows are there. `last` is the time of the last row of the run.
+    pub(crate) fn finish(&self, last: Time, verdict: &mut Verdict) {
+        for (number, of) in &self.submitted {
+            let missing = of.rows.iter().filter(|row| row.is_none()).count();
+            if missing > 0 {
+                let row = Row { file: "tasks.csv", line: 0 };
+                let message = format!("{missing} tasks of workflow {number} have no row");
+                verdict.report(Violation { time: last, rule: Rule::Rows, jobs: Vec::new(), message, row });
+            }
+            if !of.ended {
+                let row = Row { file: "workflows.csv", line: 0 };
+                let message = format!("workflow {number} has no row");
+                verdict.report(Violation { time: last, rule: Rule::Rows, jobs: Vec::new(), message, row });
+            }
+            for (at, task) in of.rows.iter().enumerate() {
+                if let Some(task) = task {
+                    of.precedence(at, task, verdict);
+                }
+            }
+        }
+    }
+}
+
+impl Submitted {
+    /// Checks that a task was ready when the last one before it had completed, and not before; and that one which never was waits for one that
+    /// did not complete.
+    fn precedence(&self, at: usize, task: &TaskRow, verdict: &mut Verdict) {
+        let row = Row { file: "tasks.csv", line: task.line };
+        let text = format!("task `{}` of workflow {}", task.task, task.workflow);
+        let mut fault = |rule, time, message| verdict.report(violation(rule, time, task.job, message, row));
+        let before = || self.before[at].iter().filter_map(|before| self.rows[*before as usize].as_ref());
+        let failed = before().find(|before| before.outcome != Outcome::Completed);
+        for before in before() {
+            let ended = before.ended;
+            let Some(start) = task.started.filter(|start| *start < ended) else { continue };
+            let message = format!(
+                "{text} starts at {start} s, and `{}`, which it waits for, ends at {ended} s",
+                before.task
+            );
+            fault(Rule::Precedence, start, message);
+        }
+        if let (Some(ready), Some(failed)) = (task.ready, failed) {
+            let message =
+                format!("{text} is ready, and `{}`, which it waits for, is {}", failed.task, failed.outcome);
+            fault(Rule::Precedence, ready, message);
+        }
+        let due = before().map(|before| before.known).max().unwrap_or(self.workflow.submit);
+        if let Some(ready) = task.ready.filter(|ready| *ready != due && failed.is_none()) {
+            let message =
+                format!("{text} is ready at {ready} s, and all that it waits for has completed at {due} s");
+            fault(Rule::Precedence, ready, message);
+        }
+        let after = before().filter(|before| Some(before.known) == task.ready).map(|before| before.job);
+        let wrong = match task.after {
+            Some(job) => !after.clone().any(|before| before == job),
+            None => task.ready.is_some() && !self.before[at].is_empty(),
+        };
+        if wrong {
+            let message = format!("{text} did not wait last for the task in its column `after`");
+            fault(Rule::Rows, task.known, message);
+        }
+        let waits = task.ready.is_none() && task.outcome != Outcome::Unfinished;
+        if waits && (failed.is_none() || task.outcome != Outcome::Cancelled) {
+            let message = format!(
+                "{text} is {} and never was ready, and all that it waits for completed",
+                task.outcome
+            );
+            fault(Rule::Outcome, task.known, message);
+        }
+        verdict.count_check(Rule::Precedence);
+        verdict.count_check(Rule::Outcome);
+    }
+}
+
+fn violation(rule: Rule, time: Time, job: u64, message: String, row: Row) -> Violation {
+    let job = JobRef { workload: WorkloadId::GRID, number: JobId(job) };
+    Violation { time, rule, jobs: vec![job], message, row }
+}
+
+/// The first column in which a task that has ended differs from its job.
+fn differs(task: &TaskRow, job: &TaskJob) -> Option<&'static str> {
+    if task.outcome == Outcome::Unfinished {
+        return None;
+    }
+    let moved =
+        task.outcome == Outcome::Completed && (&task.site, &task.partition) != (&job.site, &job.partition);
+    let pairs = [
+        ("outcome", task.outcome.index() != job.outcome.index()),
+        ("started", task.started != job.start),
+        ("ended", task.ended != job.end),
+        ("ready", task.ready.is_some_and(|ready| ready != job.submit)),
+        ("attempts", task.attempts != job.attempts),
+        ("site", moved),
+    ];
+    pairs.into_iter().find_map(|(column, differ)| differ.then_some(column))
+}
+
+/// The parts of the time of a task from its times, in the order of the columns: run, data, dispatch, queue, lost. `None` if it has not ended,
+/// or was never ready.
+fn parts(task: &TaskRow) -> Option<[Span; 5]> {
+    let ready = task.ready.filter(|_| task.outcome != Outcome::Unfinished)?;
+    let completed = task.outcome == Outcome::Completed;
+    // The time from each mark to the next belongs to one part; of a mark that was not reached, the time until the end does.
+    let begun = task.last_start.filter(|_| completed);
+    let (data, queue, lost, run) = (1, 3, 4, 0);
+    let marks =
+        [(task.decided, data), (task.sent, 2), (task.queued, queue), (task.started, lost), (begun, run)];
+    let mut parts = [Span::ZERO; 5];
+    let (mut from, mut part) = (ready, 2);
+    for (mark, next) in marks {
+        let Some(mark) = mark else { break };
+        parts[part] += mark.since(from);
+        (from, part) = (mark, next);
+    }
+    parts[part] += task.ended.since(from);
+    parts[2] += task.known.since(task.ended);
+    Some(parts)
+}

@@ -1,0 +1,196 @@
+//! The check of a workflow's row: against its tasks, and against the grid that it ran on.
+
+use std::collections::BTreeMap;
+
+use super::{Submitted, Workflows, parts};
+use crate::model::{Outcome, WorkflowTask};
+use crate::output::{TaskRow, WorkflowRow};
+use crate::units::{Rate, Span, Time, Work};
+use crate::verify::findings::{Row, Rule, Verdict, Violation};
+use crate::verify::platform::Platform;
+
+/// The resolution of ratios, which are written with nine decimals.
+const DIGIT: f64 = 1e-9;
+
+impl Workflows {
+    /// Checks the row of a workflow, when the rows of its tasks have been taken.
+    pub(crate) fn workflow(&mut self, whole: &WorkflowRow, platform: &Platform, verdict: &mut Verdict) {
+        let row = Row { file: "workflows.csv", line: whole.line };
+        let number = whole.workflow;
+        let mut fault = |rule, message| {
+            verdict.report(Violation { time: whole.ended, rule, jobs: Vec::new(), message, row });
+        };
+        let Some(of) = self.submitted.get_mut(&number) else {
+            return fault(Rule::Rows, format!("the workloads of the run have no workflow {number}"));
+        };
+        if std::mem::replace(&mut of.ended, true) {
+            return fault(Rule::Once, format!("workflow {number} has a second row"));
+        }
+        let columns = of.told(whole, platform);
+        for (column, wrong) in columns {
+            if let Some(follows) = wrong {
+                let rule = if column == "submitted" { Rule::Arrival } else { Rule::Columns };
+                fault(
+                    rule,
+                    format!(
+                        "`{column}` of workflow {number} is not {follows}, as its tasks and the grid say"
+                    ),
+                );
+            }
+        }
+        [Rule::Once, Rule::Columns].into_iter().for_each(|rule| verdict.count_check(rule));
+    }
+}
+
+/// A column, and what follows for it from the rest if that is something else.
+type Column = (&'static str, Option<String>);
+
+fn column<T: PartialEq + ToString>(name: &'static str, written: &T, follows: &T) -> Column {
+    (name, (written != follows).then(|| follows.to_string()))
+}
+
+fn shown<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "empty".to_owned(), |value| value.to_string())
+}
+
+fn ratio(name: &'static str, written: Option<f64>, above: Span, below: f64) -> Column {
+    let follows = (below > 0.0).then(|| above.micros() as f64 / below);
+    let same = match (written, follows) {
+        (Some(a), Some(b)) => (a - b).abs() <= DIGIT * b.abs().max(1.0),
+        (a, b) => a.is_none() && b.is_none(),
+    };
+    (name, (!same).then(|| shown(follows)))
+}
+
+impl Submitted {
+    /// The columns of a workflow's row.
+    fn told(&self, whole: &WorkflowRow, platform: &Platform) -> Vec<Column> {
+        let rows = || self.rows.iter().flatten();
+        let completed = rows().filter(|task| task.outcome == Outcome::Completed).count();
+        let unfinished = rows().any(|task| task.outcome == Outcome::Unfinished);
+        let outcome = match completed == self.rows.len() {
+            true => Outcome::Completed,
+            false if unfinished => Outcome::Unfinished,
+            false => Outcome::Failed,
+        };
+        let spec = &self.workflow.spec;
+        let known = rows().map(|task| task.known).max().unwrap_or(whole.ended);
+        let reference = self.longest(&|task| task.runtime);
+        // The path at reference speed comes from floating-point seconds.
+        let near = whole.critical_path.micros().abs_diff(reference.micros()) <= 1;
+        let runs: BTreeMap<u32, Option<Rate>> =
+            spec.tasks.iter().map(|task| (task.procs, fastest(task.procs, platform))).collect();
+        let run = |task: &WorkflowTask| {
+            let rate = runs.get(&task.procs).copied().flatten();
+            rate.and_then(|rate| Work::of_runtime(task.runtime).span_at(rate)).unwrap_or_default()
+        };
+        let fastest_path = self.longest(&run);
+        let procs = |task: &WorkflowTask| u128::from(task.procs);
+        let span = |micros: u128| Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX));
+        let work = span(spec.tasks.iter().map(|task| procs(task) * u128::from(run(task).micros())).sum());
+        let fits = |task: &&WorkflowTask| !run(task).is_zero();
+        let area = |task| procs(task) * Work::of_runtime(task.runtime).units();
+        let units: u128 = spec.tasks.iter().filter(fits).map(area).sum();
+        let partitions = platform.sites.iter().flat_map(|site| &site.spec.partitions);
+        let speeds: u128 =
+            partitions.map(|part| u128::from(part.usable()) * u128::from(part.speed.units())).sum();
+        let alone = fastest_path.max(span(units.checked_div(speeds).unwrap_or(0)));
+        let makespan = whole.ended.since(self.workflow.submit);
+        let peak = self.peak();
+        let micros = |span: Span| span.micros() as f64;
+        let path = self.path(whole);
+        let written = [whole.run, whole.data, whole.dispatch, whole.queue, whole.lost];
+        let mut columns = vec![
+            column("name", &whole.name.to_string(), &spec.name),
+            column("submitted", &whole.submitted, &self.workflow.submit),
+            column("ended", &whole.ended, &if unfinished { whole.ended } else { known }),
+            column("makespan", &whole.makespan, &makespan),
+            ("critical_path", (!near).then(|| reference.to_string())),
+            column("outcome", &whole.outcome, &outcome),
+            column("tasks", &(whole.tasks as usize), &self.rows.len()),
+            column("completed", &(whole.completed as usize), &completed),
+            column("attempts", &whole.attempts, &rows().map(|task| u64::from(task.attempts)).sum()),
+            column("fastest_path", &whole.fastest_path, &fastest_path),
+            column("work", &whole.work, &work),
+            column("alone", &whole.alone, &alone),
+            column("peak_procs", &u64::from(whole.peak_procs), &peak),
+            ratio("slr", whole.slr, makespan, micros(fastest_path)),
+            ratio("slowdown", whole.slowdown, makespan, micros(alone)),
+            ratio("speedup", whole.speedup, work, micros(makespan)),
+            ratio("efficiency", whole.efficiency, work, micros(makespan) * peak as f64),
+        ];
+        for (at, name) in ["run", "data", "dispatch", "queue", "lost"].into_iter().enumerate() {
+            let follows = path.map(|parts| parts[at]);
+            columns.push((name, (written[at] != follows).then(|| shown(follows))));
+        }
+        columns
+    }
+
+    /// The longest way through the workflow.
+    fn longest(&self, run: &dyn Fn(&WorkflowTask) -> Span) -> Span {
+        let tasks = &self.workflow.spec.tasks;
+        let mut missing: Vec<usize> = self.before.iter().map(Vec::len).collect();
+        let mut after = vec![Vec::new(); tasks.len()];
+        for (at, before) in self.before.iter().enumerate() {
+            before.iter().for_each(|task| after[*task as usize].push(at));
+        }
+        let mut begins = vec![Span::ZERO; tasks.len()];
+        let mut open: Vec<usize> = (0..tasks.len()).filter(|at| missing[*at] == 0).collect();
+        let mut longest = Span::ZERO;
+        while let Some(at) = open.pop() {
+            let end = begins[at] + run(&tasks[at]);
+            longest = longest.max(end);
+            for next in &after[at] {
+                begins[*next] = begins[*next].max(end);
+                missing[*next] -= 1;
+                open.extend((missing[*next] == 0).then_some(*next));
+            }
+        }
+        longest
+    }
+
+    /// Most processors that tasks held at once in attempts that completed.
+    fn peak(&self) -> u64 {
+        let mut changes: Vec<(Time, i64)> = Vec::new();
+        for (task, spec) in self.rows.iter().zip(&self.workflow.spec.tasks) {
+            let ran = task.as_ref().filter(|task| task.outcome == Outcome::Completed);
+            let Some((from, to)) = ran.and_then(|task| Some((task.last_start?, task.ended))) else {
+                continue;
+            };
+            changes.extend([(from, i64::from(spec.procs)), (to, -i64::from(spec.procs))]);
+        }
+        // What ends at an instant is over when the next begins.
+        changes.sort_unstable();
+        let (mut held, mut most) = (0, 0);
+        for (_, change) in changes {
+            held += change;
+            most = most.max(held);
+        }
+        u64::try_from(most).unwrap_or(0)
+    }
+
+    /// The parts of the makespan on the way back from the task that ended last; `None` if the workflow has not ended.
+    fn path(&self, whole: &WorkflowRow) -> Option<[Span; 5]> {
+        let of = |job: u64| -> Option<&TaskRow> {
+            self.rows.get(usize::try_from(job.checked_sub(self.workflow.first_job.0)?).ok()?)?.as_ref()
+        };
+        let last = of(whole.last?)
+            .filter(|task| task.known == whole.ended && task.outcome != Outcome::Unfinished)?;
+        let (mut sum, mut next) = ([Span::ZERO; 5], Some(last));
+        // A damaged table may lead in a circle.
+        for _ in 0..=self.rows.len() {
+            let Some(task) = next else { return Some(sum) };
+            for (sum, part) in sum.iter_mut().zip(parts(task)?) {
+                *sum += part;
+            }
+            next = task.after.and_then(of);
+        }
+        None
+    }
+}
+
+/// The speed of the fastest processors of which so many can be had.
+fn fastest(procs: u32, platform: &Platform) -> Option<Rate> {
+    let partitions = platform.sites.iter().flat_map(|site| &site.spec.partitions);
+    partitions.filter(|part| part.rounded(procs) <= part.usable()).map(|part| part.speed).max()
+}
