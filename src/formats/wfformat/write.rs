@@ -153,7 +153,7 @@ pub fn write(workflow: &Workflow, out: impl Write) -> io::Result<()> {
     write_both(workflow, None, out)
 }
 
-/// Writes a workflow as WfFormat 1.5, as [`write`] does, with its execution: the run times are those of the execution, and instants count from
+/// Writes a workflow as WfFormat 1.5, as [`write()`] does, with its execution: the run times are those of the execution, and instants count from
 /// the Unix epoch. [`read`](super::read) takes these run times for those of the tasks.
 ///
 /// # Errors
