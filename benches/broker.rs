@@ -89,5 +89,31 @@ fn plans(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, plans);
+/// Policies that compare jobs, over ten thousand of one processor and fifty pools.
+fn mappers(c: &mut Criterion) {
+    let registry = BrokerRegistry::standard();
+    let mut draw = Draw(2);
+    let pools: Vec<Pool> = (0..50).map(|number| pool(number, &mut draw)).collect();
+    let mut tasks = Tasks::new(pools.len());
+    for number in 1..=10_000 {
+        let mut job = Job::rigid(number, NOW, 1, Span::from_secs(60 + draw.below(36_000)));
+        job.grid = Some(Box::new(GridContext { number, ..GridContext::default() }));
+        tasks.enter(Box::new(job), Vec::new());
+    }
+    let mut group = c.benchmark_group("10000_jobs_over_50_pools");
+    group.sample_size(10);
+    for name in ["mct", "min-min", "max-min", "duplex", "sufferage", "sufferage[commit=one]"] {
+        let (mut policy, _) = registry.build(&name.parse().expect(name), 7).expect(name);
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let mut now = pools.clone();
+                let mut view = GridView::new(NOW, &mut now, black_box(&tasks), Asked::New, true);
+                policy.plan(&mut view)
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, plans, mappers);
 criterion_main!(benches);

@@ -368,6 +368,9 @@ impl From<Saved> for Tasks {
                     tasks.planned[planned.pool].insert((planned.start, *task));
                 }
                 (Phase::Blocked { .. }, None) => tasks.undecided += 1,
+                (Phase::Ready { job, rank }, None) if rank.urgency.0 > 0 => {
+                    tasks.ready.insert(*rank, *task, Shape::of(&Task::new(job, &row.refused)));
+                }
                 (Phase::Ready { rank, .. }, None) => ready.push((*rank, *task)),
                 (Phase::Staging { placed, .. }, _) => {
                     if let Some(lane) = tasks.lanes.get_mut(placed.pool) {
@@ -385,7 +388,6 @@ impl From<Saved> for Tasks {
             }
         }
         ready.sort_unstable();
-        // In this order, also those of different urgency.
         ready.into_iter().for_each(|(rank, task)| tasks.ready.push(rank, task));
         Self { rows, ..tasks }
     }

@@ -115,7 +115,7 @@ pub struct GroupMember {
 
 impl WorkflowSubmission {
     /// The submission of a workflow that the portal has not seen yet.
-    pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec, seed: u64) -> Self {
+    pub fn new(submit: Time, first_job: JobId, spec: WorkflowSpec) -> Self {
         Self {
             submit,
             first_job,
@@ -124,7 +124,7 @@ impl WorkflowSubmission {
             spec,
             groups: None,
             overheads: WorkflowOverheads::default(),
-            seed,
+            seed: 0,
         }
     }
 

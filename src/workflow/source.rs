@@ -225,9 +225,9 @@ impl Source for WorkflowSource {
     fn next_submission(&mut self) -> Result<Option<Submission>, SourceError> {
         let Some(submit) = self.peek_time()? else { return Ok(None) };
         let spec = self.next_workflow()?;
-        let purpose = format!("estimates of workflow {}", self.state.made + 1);
-        let seed = Stream::new(self.seed.0, &self.seed.1, &purpose).below(u64::MAX);
-        let mut submission = WorkflowSubmission::new(submit, JobId(self.state.next_job), spec, seed);
+        let mut submission = WorkflowSubmission::new(submit, JobId(self.state.next_job), spec);
+        let purpose = format!("estimates of workflow {}", self.state.made);
+        submission.seed = Stream::new(self.seed.0, &self.seed.1, &purpose).below(u64::MAX);
         submission.overheads = self.overheads;
         if let Some((_, by)) = &self.grouping {
             submission = put_into_groups(submission, &**by).map_err(|error| failed(self.name(), error))?;

@@ -9,7 +9,7 @@ use gridemu::grid::{Grid, Policies};
 use gridemu::metrics::Fingerprint;
 use gridemu::model::{
     BrokerSpec, GridSpec, Link, NetworkSpec, Outcome, PartitionSpec, Record, RejectReason, SiteId, SiteSpec,
-    TaskRecord, WorkflowRecord, WorkflowSpec, WorkflowTask,
+    TaskOrder, TaskRecord, WorkflowRecord, WorkflowSpec, WorkflowTask,
 };
 use gridemu::units::{Rate, Span, Time};
 use gridemu::workflow::WorkflowSource;
@@ -209,7 +209,7 @@ pub(crate) fn submissions() -> impl Strategy<Value = Vec<(u64, WorkflowSpec)>> {
     })
 }
 
-fn speeds() -> impl Strategy<Value = Vec<u64>> {
+pub(crate) fn speeds() -> impl Strategy<Value = Vec<u64>> {
     prop::collection::vec(select(vec![1 << 19, 1 << 20, 3 << 19, 2 << 20]), 1..5)
 }
 
@@ -242,12 +242,15 @@ proptest! {
 
     #[test]
     fn a_run_with_workflows_goes_on_from_a_snapshot(
-        policy in select(vec!["mct", "least-loaded", "fastest-free", "random"]),
+        policy in select(vec!["mct", "least-loaded", "fastest-free", "random", "sufferage", "heft", "peft"]),
         speeds in speeds(),
         submitted in submissions(),
         cut in 0_usize..200,
+        (order, together) in (select(vec![TaskOrder::Policy, TaskOrder::CriticalPath]), any::<bool>()),
     ) {
-        let spec = instant(policy, &speeds);
+        let mut spec = instant(policy, &speeds);
+        let settings = &mut spec.broker.as_mut().expect("a broker").workflow;
+        (settings.order, settings.together, settings.error_ppm) = (order, together, 300_000);
         let (mut whole, mut parts) = (Vec::new(), Vec::new());
         let mut grid = built(&spec, &submitted);
         while grid.step(&mut whole).expect("it runs").is_some() {}

@@ -247,7 +247,7 @@ impl Broker {
         self.check_sizes(&submitted)?;
         // What it needs at least is said of its tasks, not of the groups that they are in, nor of overheads.
         let ungrouped = submitted.groups.as_ref().map(|groups| checked(&groups.workflow)).transpose()?;
-        let alone = WorkflowSubmission::new(submitted.submit, JobId(0), submitted.ungrouped().clone(), 0);
+        let alone = WorkflowSubmission::new(submitted.submit, JobId(0), submitted.ungrouped().clone());
         let jobs: Vec<Box<Job>> = alone.jobs(None).map(Box::new).collect();
         let (secs, bounds) = least(ungrouped.as_ref().unwrap_or(&workflow), &jobs, &self.state.pools);
         let first_file = self.state.data.number(workflow.files().len());

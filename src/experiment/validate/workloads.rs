@@ -29,10 +29,10 @@ struct Stream {
     read: FxHashMap<u64, JobRequest>,
     /// Numbers that have been read, under feedback.
     numbers: FxHashSet<u64>,
-    /// Workflows that have been read, with their numbers.
-    workflows: Vec<WorkflowSubmission>,
     /// How run times of tasks are estimated, unless exactly.
     estimates: Option<Estimates>,
+    /// Workflows that have been read, with their numbers.
+    workflows: Vec<WorkflowSubmission>,
 }
 
 impl Workloads {
@@ -50,8 +50,8 @@ impl Workloads {
             feedback,
             read: FxHashMap::default(),
             numbers: FxHashSet::default(),
-            workflows: Vec::new(),
             estimates,
+            workflows: Vec::new(),
         };
         let mut streams = BTreeMap::new();
         let planned = || resolved.site_workloads.iter().flatten().chain(&resolved.portal);
