@@ -9,6 +9,7 @@ mod planning;
 mod records;
 mod staging;
 mod tally;
+mod traced;
 mod unplaced;
 mod workflows;
 
@@ -27,7 +28,7 @@ use crate::broker::{
 };
 use crate::model::{
     BrokerSpec, EventCause, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, RejectReason,
-    Replan, TaskOrder,
+    Replan, TaskId, TaskOrder,
 };
 use crate::units::{Span, Time};
 
@@ -52,6 +53,7 @@ pub struct Broker {
     all: bool,
     /// The job whose assignments are traced, and what was compared for its last one.
     traced: Option<JobId>,
+    traced_task: Option<TaskId>,
     choice: Option<Choice>,
 }
 
@@ -85,21 +87,6 @@ impl std::fmt::Debug for Broker {
 }
 
 impl Broker {
-    /// True if the job waits to be assigned.
-    pub fn waits(&self, id: JobId) -> bool {
-        self.waiting().any(|job| job.id == id)
-    }
-
-    /// From now on each assignment of the job records what was compared for it.
-    pub(crate) fn trace_decisions(&mut self, job: JobId) {
-        self.traced = Some(job);
-    }
-
-    /// The last assignment of the traced job and what was compared for it.
-    pub fn choice(&self) -> Option<&Choice> {
-        self.choice.as_ref()
-    }
-
     /// A broker that has no reports yet, only the pools' descriptions. `pools` are in order of sites and partitions; `seed` is
     /// for the policy's random draws.
     ///
@@ -133,6 +120,7 @@ impl Broker {
             fresh: false,
             all: false,
             traced: None,
+            traced_task: None,
             choice: None,
         })
     }
@@ -228,6 +216,7 @@ impl Broker {
         match letter {
             ToBroker::Submit(job) => {
                 self.state.last = now.time;
+                self.trace(&job);
                 self.policy.on(&BrokerEvent::Arrived(job.id));
                 self.wait(job, Vec::new(), now, outbox);
             }

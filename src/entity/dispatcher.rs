@@ -15,8 +15,8 @@ use super::broker::{is_recalled, of_job, record_given_up, task, unplaced};
 use super::mailbox::{Mailbox, Moments};
 use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToDispatcher, ToSite};
 use crate::model::{
-    BrokerSpec, EventCause, EventKind, EventRecord, Job, JobId, Outcome, PartitionId, PoolId, Record,
-    RecordSink, RejectReason, SiteId, TaskId,
+    BrokerSpec, EventCause, EventKind, EventRecord, Job, Outcome, PartitionId, PoolId, Record, RecordSink,
+    RejectReason, SiteId, TaskId,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -116,10 +116,16 @@ impl Dispatcher {
         self.tally
     }
 
-    /// Where the dispatcher has a grid job, if it has it.
-    pub fn whereabouts(&self, id: JobId) -> Option<Whereabouts> {
-        let is_it = |job: &Job| job.id == id;
-        let held = || self.held.jobs().find(|(_, job)| is_it(job)).map(|(site, _)| site);
+    /// Where the dispatcher has a task, if it has it. What is held back or at a site is found by its number; only a task that is here in
+    /// another stage is searched for.
+    pub fn whereabouts(&self, wanted: TaskId) -> Option<Whereabouts> {
+        if self.sent.contains_key(&wanted) {
+            return None;
+        }
+        if let Some(site) = self.held.site(wanted) {
+            return Some(Whereabouts::Held(site));
+        }
+        let is_it = |job: &Job| task(job) == wanted;
         let staged = || {
             self.staging.values().find_map(|staging| match staging {
                 Staging::Input { job, pool, .. } if is_it(job) => Some(pool.site),
@@ -127,9 +133,8 @@ impl Dispatcher {
             })
         };
         let outgoing = || self.outgoing.iter().find(|(_, job, _)| is_it(job)).map(|(.., pool)| pool.site);
-        held()
-            .map(Whereabouts::Held)
-            .or_else(|| staged().map(Whereabouts::Input))
+        staged()
+            .map(Whereabouts::Input)
             .or_else(|| outgoing().map(Whereabouts::Outgoing))
             .or_else(|| self.resting.jobs().any(is_it).then_some(Whereabouts::Resting))
     }

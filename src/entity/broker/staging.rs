@@ -6,22 +6,13 @@ use crate::broker::{BrokerEvent, Pool, TaskState};
 use crate::entity::mailbox::Moments;
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher, ToNetwork};
 use crate::model::{
-    EventCause, EventKind, EventRecord, FileId, Job, JobId, Record, SiteId, TaskId, TransferMode,
-    TransferOutcome, TransferRecord, WorkflowFile, WorkflowSubmission,
+    EventCause, EventKind, EventRecord, FileId, Job, Record, SiteId, TaskId, TransferMode, TransferOutcome,
+    TransferRecord, WorkflowFile, WorkflowSubmission,
 };
 use crate::platform::{Coming, Fetch, Place};
 use crate::units::{Bytes, Span};
 
 impl Broker {
-    /// The site to which the files of a job are on their way, if it is a task that waits for them.
-    pub fn stages(&self, id: JobId) -> Option<SiteId> {
-        let task = self.state.workflows.task_of(id)?;
-        match self.state.tasks.state(task)? {
-            TaskState::Staging(pool) => Some(self.state.pools.get(pool)?.facts.id.site),
-            _ => None,
-        }
-    }
-
     /// Refuses a workflow with a file that does not fit into the storage of each site.
     pub(super) fn check_sizes(&self, submitted: &WorkflowSubmission) -> Result<(), EntityError> {
         let capacity = |pool: &Pool| self.network.storage(place_of(pool.facts.id.site) as usize).capacity;

@@ -82,14 +82,6 @@ impl Workflows {
         Ok(())
     }
 
-    /// The task of the job of that number, if its workflow has not ended.
-    pub(super) fn task_of(&self, job: JobId) -> Option<TaskId> {
-        self.0.values().find_map(|enacted| {
-            let at = job.0.checked_sub(enacted.submitted.first_job.0)?;
-            (at < enacted.tasks.len() as u64).then_some(TaskId(enacted.submitted.first_task.0 + at))
-        })
-    }
-
     /// The workflow of a task, with the task's place in it.
     fn of(&mut self, task: TaskId) -> Option<(&mut Enacted, usize)> {
         let (first, enacted) = self.0.range_mut(..=task).next_back()?;
@@ -213,20 +205,11 @@ impl Enacted {
 }
 
 impl Broker {
-    /// True if the job is a task of a workflow that waits for others to complete.
-    pub fn blocks(&self, id: JobId) -> bool {
-        let task = self.state.workflows.task_of(id);
-        task.and_then(|task| self.state.tasks.state(task)) == Some(TaskState::Blocked)
-    }
-
-    /// The jobs of the tasks that have not ended, of those that the task of this job waits for.
-    pub fn blockers(&self, id: JobId) -> Vec<JobId> {
-        let task = self.state.workflows.task_of(id);
-        let Some((enacted, at)) = task.and_then(|task| self.state.workflows.get(task)) else {
-            return Vec::new();
-        };
+    /// The jobs of the tasks that have not ended, of those that this task of a workflow waits for.
+    pub fn blockers(&self, task: TaskId) -> Vec<JobId> {
+        let Some((enacted, at)) = self.state.workflows.get(task) else { return Vec::new() };
         let before = enacted.live.dag().predecessors(at).map(|(before, _)| before);
-        let left = before.filter(|before| self.state.tasks.state(enacted.live.id(*before)).is_some());
+        let left = before.filter(|before| self.state_of(enacted.live.id(*before)).is_some());
         left.map(|before| enacted.job(before)).collect()
     }
 
@@ -266,6 +249,7 @@ impl Broker {
         let believed = Estimates::wanted(&self.spec.workflow);
         let believed = believed.map(|wanted| wanted.of(&workflow, 0, submitted.seed).spec());
         for (id, job) in workflow.ids().zip(submitted.jobs(believed.as_ref()).map(Box::new)) {
+            self.trace(&job);
             match workflow.predecessors(id).count() {
                 0 if submitted.overheads.engine_delay.is_zero() => entries.push(job),
                 // The last to complete, in a way, is the workflow engine.

@@ -73,6 +73,11 @@ impl Held {
         sites.flat_map(|(site, jobs)| jobs.values().map(move |job| (site, &**job)))
     }
 
+    /// The site that a job is held back from.
+    pub(super) fn site(&self, wanted: TaskId) -> Option<SiteId> {
+        self.places.get(&wanted).map(|(site, _)| SiteId(*site as u32))
+    }
+
     pub(super) fn push(&mut self, site: SiteId, job: Box<Job>) {
         self.places.insert(task(&job), (site.index(), self.next));
         self.queues[site.index()].insert(self.next, job);

@@ -2,7 +2,7 @@
 
 use super::facts::{AssignedTo, ComparedPool};
 use super::stretches::place_name;
-use crate::broker::Candidate;
+use crate::broker::{Candidate, TaskState};
 use crate::entity::Whereabouts;
 use crate::grid::Grid;
 use crate::local::{Phase, View};
@@ -86,23 +86,26 @@ impl Watch {
             return Place::Over;
         }
         self.forget(grid);
-        if self.at.is_none() && self.job.origin() == Origin::Grid {
-            if let Some(there) =
-                grid.dispatcher().and_then(|dispatcher| dispatcher.whereabouts(self.job.number))
-            {
-                return Place::Dispatcher(there);
-            }
-            if grid.broker().is_some_and(|broker| broker.waits(self.job.number)) {
-                return Place::Broker;
-            }
-            if let Some(site) = grid.broker().and_then(|broker| broker.stages(self.job.number)) {
-                return Place::Dispatcher(Whereabouts::Input(site));
-            }
-            if let Some(broker) = grid.broker().filter(|broker| broker.blocks(self.job.number)) {
-                if self.blockers.is_empty() {
-                    self.blockers = broker.blockers(self.job.number);
+        let traced = grid.broker().and_then(|broker| Some((broker, broker.traced_task()?)));
+        if let Some((broker, task)) = traced.filter(|_| self.at.is_none()) {
+            match broker.state_of(task) {
+                Some(TaskState::Ready) => return Place::Broker,
+                Some(TaskState::Staging(pool)) => {
+                    let site = broker.pools()[pool].facts.id.site;
+                    return Place::Dispatcher(Whereabouts::Input(site));
                 }
-                return Place::Blocked;
+                Some(TaskState::Blocked) => {
+                    if self.blockers.is_empty() {
+                        self.blockers = broker.blockers(task);
+                    }
+                    return Place::Blocked;
+                }
+                _ => {
+                    let there = grid.dispatcher().and_then(|dispatcher| dispatcher.whereabouts(task));
+                    if let Some(there) = there {
+                        return Place::Dispatcher(there);
+                    }
+                }
             }
         }
         if self.at.is_none() {
