@@ -29,7 +29,7 @@ fn a_task_is_told_with_those_that_it_waited_for() {
     told(
         &["--task", "join_00000005", "--at", "150"],
         &[
-            "at 150 s it waits for 3 tasks: - `work_00000002` (job 2), completed at ada at 203 s",
+            "at 150 s it waits for 3 tasks: - `work_00000002` (job 2), until 204 s - `work_00000003`",
             "at 150 s, at the broker",
         ],
     );

@@ -36,10 +36,22 @@ pub(super) fn task(facts: &ExplainedTask, at: Option<f64>) -> String {
     if !facts.waits_for.is_empty() {
         let many = facts.waits_for.len();
         out += &match at {
-            Some(at) => format!("\nat {} it waits for {}:\n", exact(at), tasks(many)),
+            Some(at) => {
+                format!("\nat {} it waits for {}:\n", exact(at), tasks(many))
+            }
             None => format!("\nit never was ready; it waits for {} that did not complete:\n", tasks(many)),
         };
-        facts.waits_for.iter().take(MOST).for_each(|task| out += &wrapped("  - ", &ended(task)));
+        for task in facts.waits_for.iter().take(MOST) {
+            let told = match at {
+                Some(at) if at < task.known_s => {
+                    let failed = (task.outcome != "completed").then(|| format!(", {}", task.outcome));
+                    let (failed, until) = (failed.unwrap_or_default(), exact(task.known_s));
+                    format!("`{}` (job {}), until {until}{failed}", task.task, task.job)
+                }
+                _ => ended(task),
+            };
+            out += &wrapped("  - ", &told);
+        }
         if many > MOST {
             out += &format!("  - and {} more\n", many - MOST);
         }
