@@ -28,6 +28,10 @@ struct Submitted {
     workflow: WorkflowSubmission,
     /// For each task those that it waits for.
     before: Vec<Vec<u32>>,
+    /// For each task the place of its job among those of the workflow, if tasks are in groups.
+    group: Option<Vec<u32>>,
+    /// For each group the tasks outside it that its tasks wait for.
+    before_group: Vec<Vec<u32>>,
     rows: Vec<Option<TaskRow>>,
     ended: bool,
 }
@@ -46,7 +50,7 @@ struct TaskJob {
 
 /// The tasks that each task waits for, by edge or by file.
 fn before(workflow: &WorkflowSubmission) -> Vec<Vec<u32>> {
-    let spec = &workflow.spec;
+    let spec = workflow.ungrouped();
     let mut writer = vec![None; spec.files.len()];
     for (at, task) in (0_u32..).zip(&spec.tasks) {
         task.outputs.iter().for_each(|file| writer[*file as usize] = Some(at));
@@ -65,11 +69,36 @@ fn before(workflow: &WorkflowSubmission) -> Vec<Vec<u32>> {
     before
 }
 
+/// For each task the group that it is in.
+fn group(workflow: &WorkflowSubmission) -> Option<Vec<u32>> {
+    let groups = workflow.groups.as_ref()?;
+    let mut group = vec![0; groups.workflow.tasks.len()];
+    for (at, members) in (0..).zip(&groups.members) {
+        members.iter().for_each(|member| group[member.task as usize] = at);
+    }
+    Some(group)
+}
+
+/// For each group the tasks outside it that its tasks wait for.
+fn before_group(groups: usize, group: &[u32], before: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let mut outside = vec![Vec::new(); groups];
+    for (own, before) in group.iter().zip(before) {
+        let others = before.iter().filter(|before| group[**before as usize] != *own);
+        outside[*own as usize].extend(others);
+    }
+    outside
+}
+
 impl Workflows {
     /// Adds a workflow, with the number that the portal gave it.
     pub(crate) fn submit(&mut self, workflow: WorkflowSubmission) {
-        let rows = workflow.spec.tasks.iter().map(|_| None).collect();
-        let submitted = Submitted { before: before(&workflow), rows, ended: false, workflow };
+        let rows = workflow.ungrouped().tasks.iter().map(|_| None).collect();
+        let (before, group) = (before(&workflow), group(&workflow));
+        let before_group = group
+            .as_ref()
+            .map(|group| before_group(workflow.spec.tasks.len(), group, &before))
+            .unwrap_or_default();
+        let submitted = Submitted { before, group, before_group, rows, ended: false, workflow };
         self.submitted.insert(submitted.workflow.number.0, submitted);
     }
 
@@ -88,8 +117,8 @@ impl Workflows {
             let message = format!("the workloads of the run have no workflow {}", task.workflow);
             return fault(Rule::Rows, task.known, message);
         };
-        let at = task.job.checked_sub(of.workflow.first_job.0).and_then(|at| usize::try_from(at).ok());
-        let Some((at, spec)) = at.and_then(|at| Some((at, of.workflow.spec.tasks.get(at)?))) else {
+        let spec = of.workflow.ungrouped();
+        let Some((at, spec)) = of.place(&task).and_then(|at| Some((at, spec.tasks.get(at)?))) else {
             let message = format!("workflow {} has no task with job {}", task.workflow, task.job);
             return fault(Rule::Rows, task.known, message);
         };
@@ -124,7 +153,8 @@ impl Workflows {
             fault(Rule::Columns, task.known, message);
         }
         // A job may have ended where the broker does not know of it yet.
-        if let Some(differs) = self.jobs.get(&task.job).and_then(|job| differs(&task, job)) {
+        let grouped = of.group.is_some();
+        if let Some(differs) = self.jobs.get(&task.job).and_then(|job| differs(&task, job, grouped)) {
             let message = format!("`{differs}` of {text} is not that of job {} in jobs.csv", task.job);
             fault(Rule::Rows, task.known, message);
         }
@@ -158,6 +188,19 @@ impl Workflows {
 }
 
 impl Submitted {
+    /// The place of the task of a row in the workflow: by its job, and in a group by its name.
+    fn place(&self, task: &TaskRow) -> Option<usize> {
+        let at = usize::try_from(task.job.checked_sub(self.workflow.first_job.0)?).ok()?;
+        let Some(groups) = &self.workflow.groups else { return Some(at) };
+        let mut members = groups.members.get(at)?.iter().map(|member| member.task as usize);
+        members.find(|member| groups.workflow.tasks[*member].name == *task.task)
+    }
+
+    /// The tasks before a task, or before its group, that must have completed before it becomes ready.
+    fn awaited(&self, at: usize) -> &[u32] {
+        self.group.as_ref().map_or(&self.before[at], |group| &self.before_group[group[at] as usize])
+    }
+
     /// Checks that a task was ready when the last one before it had completed, and not before; and that one which never was waits for one that
     /// did not complete.
     fn precedence(&self, at: usize, task: &TaskRow, verdict: &mut Verdict) {
@@ -165,7 +208,8 @@ impl Submitted {
         let text = format!("task `{}` of workflow {}", task.task, task.workflow);
         let mut fault = |rule, time, message| verdict.report(violation(rule, time, task.job, message, row));
         let before = || self.before[at].iter().filter_map(|before| self.rows[*before as usize].as_ref());
-        let failed = before().find(|before| before.outcome != Outcome::Completed);
+        let awaited = || self.awaited(at).iter().filter_map(|before| self.rows[*before as usize].as_ref());
+        let failed = awaited().find(|before| before.outcome != Outcome::Completed);
         for before in before() {
             let ended = before.ended;
             let Some(start) = task.started.filter(|start| *start < ended) else { continue };
@@ -180,16 +224,16 @@ impl Submitted {
                 format!("{text} is ready, and `{}`, which it waits for, is {}", failed.task, failed.outcome);
             fault(Rule::Precedence, ready, message);
         }
-        let due = before().map(|before| before.known).max().unwrap_or(self.workflow.submit);
+        let due = awaited().map(|before| before.known).max().unwrap_or(self.workflow.submit);
         if let Some(ready) = task.ready.filter(|ready| *ready != due && failed.is_none()) {
             let message =
                 format!("{text} is ready at {ready} s, and all that it waits for has completed at {due} s");
             fault(Rule::Precedence, ready, message);
         }
-        let after = before().filter(|before| Some(before.known) == task.ready).map(|before| before.job);
+        let after = awaited().filter(|before| Some(before.known) == task.ready).map(|before| before.job);
         let wrong = match task.after {
             Some(job) => !after.clone().any(|before| before == job),
-            None => task.ready.is_some() && !self.before[at].is_empty(),
+            None => task.ready.is_some() && !self.awaited(at).is_empty(),
         };
         if wrong {
             let message = format!("{text} did not wait last for the task in its column `after`");
@@ -214,7 +258,7 @@ fn violation(rule: Rule, time: Time, job: u64, message: String, row: Row) -> Vio
 }
 
 /// The first column in which a task that has ended differs from its job.
-fn differs(task: &TaskRow, job: &TaskJob) -> Option<&'static str> {
+fn differs(task: &TaskRow, job: &TaskJob, grouped: bool) -> Option<&'static str> {
     if task.outcome == Outcome::Unfinished {
         return None;
     }
@@ -222,8 +266,16 @@ fn differs(task: &TaskRow, job: &TaskJob) -> Option<&'static str> {
         task.outcome == Outcome::Completed && (&task.site, &task.partition) != (&job.site, &job.partition);
     let pairs = [
         ("outcome", task.outcome.index() != job.outcome.index()),
-        ("started", task.started != job.start),
-        ("ended", task.ended != job.end),
+        // A task of a group runs within its job.
+        (
+            "started",
+            if grouped {
+                task.started.is_some() && task.started < job.start
+            } else {
+                task.started != job.start
+            },
+        ),
+        ("ended", if grouped { task.ended > job.end } else { task.ended != job.end }),
         ("ready", task.ready.is_some_and(|ready| ready != job.submit)),
         ("attempts", task.attempts != job.attempts),
         ("site", moved),

@@ -19,10 +19,10 @@ fn a_task_is_told_with_those_that_it_waited_for() {
     told(
         &["--task", "join_00000005", "--workflow", "0"],
         &[
-            "job 5: requests 1 processor, submitted at 204 s, started at 205 s after 1 s, completed at 305 s",
+            "job 5: requests 1 processor, submitted at 205 s, started at 207 s after 2 s, completed at 307 s",
             "it is task `join_00000005`, of type `join`, of workflow 0,",
-            "of the tasks that it waits for, `work_00000004` (job 4), completed at bob at 203 s (known to the broker at 204 s), was the last: \
-             it was ready at 204 s, 204 s after its workflow was submitted; its time from then on: run 100 s, dispatch 2 s",
+            "of the tasks that it waits for, `work_00000004` (job 4), completed at bob at 204 s (known to the broker at 205 s), was the last: \
+             it was ready at 205 s, 205 s after its workflow was submitted; its time from then on: run 100 s, data 1 s, dispatch 2 s",
         ],
     );
     told(&["--job", "1"], &["it is task `fork_00000001`", "it waits for no other task"]);
@@ -43,7 +43,7 @@ fn a_task_is_told_with_those_that_it_waited_for() {
         serde_json::from_str(&explain(&["--task", "join_00000005", "--json"]).out).unwrap();
     assert_eq!(
         (&json["task"]["after"]["task"], &json["task"]["ready_s"]),
-        (&"work_00000004".into(), &204.0.into())
+        (&"work_00000004".into(), &205.0.into())
     );
     explain(&["--task", "join_5"]).ends(2, &["there is no task `join_5` in", "did you mean"]);
     explain(&["--task", "a", "--workflow", "7"]).ends(2, &["has no workflow 7"]);

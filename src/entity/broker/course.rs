@@ -83,6 +83,14 @@ pub(super) fn bounds(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> 
     let mut run_of = |job: &Job| {
         let task = Task::new(job, &[]);
         let fits = |pool: &&Pool| pool.procs_for(&task) <= pool.facts.processors;
+        let class = |pool: &Pool| job.times_on(&pool.facts.partition);
+        if pools.iter().any(|pool| class(pool).is_some()) {
+            let by_speed = |pool: &Pool| Work::of_runtime(job.runtime).span_at(pool.facts.speed);
+            let runs = pools.iter().filter(fits);
+            let runs =
+                runs.filter_map(|pool| class(pool).map(|times| times.runtime).or_else(|| by_speed(pool)));
+            return runs.min().unwrap_or_default();
+        }
         let rate = fastest
             .entry(task.size().preferred())
             .or_insert_with(|| pools.iter().filter(fits).map(|pool| pool.facts.speed).max());
@@ -101,8 +109,21 @@ pub(super) fn bounds(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> 
     };
     let span = |micros: u128| Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX));
     let work = sum(&|job, run| procs(job) * u128::from(run.micros()));
-    let units =
-        sum(&|job, run| if run.is_zero() { 0 } else { procs(job) * Work::of_runtime(job.runtime).units() });
+    // The least work of a processor: less than that of the reference where a class is faster than its speed says.
+    let work_of = |job: &Job| {
+        let task = Task::new(job, &[]);
+        let reference = Work::of_runtime(job.runtime).units();
+        let on = |pool: &Pool| match job.times_on(&pool.facts.partition) {
+            Some(times) => u128::from(times.runtime.micros()) * u128::from(pool.facts.speed.units()),
+            None => reference,
+        };
+        if pools.iter().all(|pool| job.times_on(&pool.facts.partition).is_none()) {
+            return reference;
+        }
+        let fits = |pool: &&Pool| pool.procs_for(&task) <= pool.facts.processors;
+        pools.iter().filter(fits).map(on).min().unwrap_or(reference)
+    };
+    let units = sum(&|job, run| if run.is_zero() { 0 } else { procs(job) * work_of(job) });
     let speeds: u128 = pools
         .iter()
         .map(|pool| u128::from(pool.facts.processors) * u128::from(pool.facts.speed.units()))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Submitted, Workflows, parts};
-use crate::model::{Outcome, WorkflowTask};
+use crate::model::{Outcome, PartitionSpec, WorkflowTask};
 use crate::output::{TaskRow, WorkflowRow};
 use crate::units::{Rate, Span, Time, Work};
 use crate::verify::findings::{Row, Rule, Verdict, Violation};
@@ -73,7 +73,7 @@ impl Submitted {
             false if unfinished => Outcome::Unfinished,
             false => Outcome::Failed,
         };
-        let spec = &self.workflow.spec;
+        let spec = self.workflow.ungrouped();
         let known = rows().map(|task| task.known).max().unwrap_or(whole.ended);
         let reference = self.longest(&|task| task.runtime);
         // The path at reference speed comes from floating-point seconds.
@@ -81,6 +81,12 @@ impl Submitted {
         let runs: BTreeMap<u32, Option<Rate>> =
             spec.tasks.iter().map(|task| (task.procs, fastest(task.procs, platform))).collect();
         let run = |task: &WorkflowTask| {
+            if !task.by_class.is_empty() {
+                return places(task.procs, platform)
+                    .filter_map(|place| time_in(task, place))
+                    .min()
+                    .unwrap_or_default();
+            }
             let rate = runs.get(&task.procs).copied().flatten();
             rate.and_then(|rate| Work::of_runtime(task.runtime).span_at(rate)).unwrap_or_default()
         };
@@ -89,17 +95,39 @@ impl Submitted {
         let span = |micros: u128| Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX));
         let work = span(spec.tasks.iter().map(|task| procs(task) * u128::from(run(task).micros())).sum());
         let fits = |task: &&WorkflowTask| !run(task).is_zero();
-        let area = |task| procs(task) * Work::of_runtime(task.runtime).units();
+        let area = |task: &WorkflowTask| {
+            let work = |place: &PartitionSpec| match task.by_class.get(&place.name) {
+                Some(time) => u128::from(time.micros()) * u128::from(place.speed.units()),
+                None => Work::of_runtime(task.runtime).units(),
+            };
+            let least = places(task.procs, platform).map(work).min();
+            procs(task)
+                * least
+                    .filter(|_| !task.by_class.is_empty())
+                    .unwrap_or(Work::of_runtime(task.runtime).units())
+        };
         let units: u128 = spec.tasks.iter().filter(fits).map(area).sum();
         let partitions = platform.sites.iter().flat_map(|site| &site.spec.partitions);
         let speeds: u128 =
             partitions.map(|part| u128::from(part.usable()) * u128::from(part.speed.units())).sum();
         let alone = fastest_path.max(span(units.checked_div(speeds).unwrap_or(0)));
         let makespan = whole.ended.since(self.workflow.submit);
-        let peak = self.peak();
+        let peak = if self.group.is_some() { u64::from(whole.peak_procs) } else { self.peak() };
         let micros = |span: Span| span.micros() as f64;
-        let path = self.path(whole);
+        let path = match &self.group {
+            None => self.path(whole),
+            // Rows of groups do not say when their jobs began.
+            Some(_) => written_parts(whole).filter(|parts| parts.iter().copied().sum::<Span>() == makespan),
+        };
         let written = [whole.run, whole.data, whole.dispatch, whole.queue, whole.lost];
+        let attempts = match &self.group {
+            None => rows().map(|task| u64::from(task.attempts)).sum(),
+            Some(_) => {
+                let jobs: BTreeMap<u64, u64> =
+                    rows().map(|task| (task.job, u64::from(task.attempts))).collect();
+                jobs.into_values().sum()
+            }
+        };
         let mut columns = vec![
             column("name", &whole.name.to_string(), &spec.name),
             column("submitted", &whole.submitted, &self.workflow.submit),
@@ -109,7 +137,7 @@ impl Submitted {
             column("outcome", &whole.outcome, &outcome),
             column("tasks", &(whole.tasks as usize), &self.rows.len()),
             column("completed", &(whole.completed as usize), &completed),
-            column("attempts", &whole.attempts, &rows().map(|task| u64::from(task.attempts)).sum()),
+            column("attempts", &whole.attempts, &attempts),
             column("fastest_path", &whole.fastest_path, &fastest_path),
             column("work", &whole.work, &work),
             column("alone", &whole.alone, &alone),
@@ -128,7 +156,7 @@ impl Submitted {
 
     /// The longest way through the workflow.
     fn longest(&self, run: &dyn Fn(&WorkflowTask) -> Span) -> Span {
-        let tasks = &self.workflow.spec.tasks;
+        let tasks = &self.workflow.ungrouped().tasks;
         let mut missing: Vec<usize> = self.before.iter().map(Vec::len).collect();
         let mut after = vec![Vec::new(); tasks.len()];
         for (at, before) in self.before.iter().enumerate() {
@@ -189,8 +217,24 @@ impl Submitted {
     }
 }
 
+/// The parts of a makespan as they are written; `None` without them.
+fn written_parts(whole: &WorkflowRow) -> Option<[Span; 5]> {
+    Some([whole.run?, whole.data?, whole.dispatch?, whole.queue?, whole.lost?])
+}
+
+/// The partitions in which so many processors can be had.
+fn places(procs: u32, platform: &Platform) -> impl Iterator<Item = &PartitionSpec> {
+    let partitions = platform.sites.iter().flat_map(|site| &site.spec.partitions);
+    partitions.filter(move |part| part.rounded(procs) <= part.usable())
+}
+
+/// How long a task runs there.
+fn time_in(task: &WorkflowTask, place: &PartitionSpec) -> Option<Span> {
+    let by_speed = || Work::of_runtime(task.runtime).span_at(place.speed);
+    task.by_class.get(&place.name).copied().or_else(by_speed)
+}
+
 /// The speed of the fastest processors of which so many can be had.
 fn fastest(procs: u32, platform: &Platform) -> Option<Rate> {
-    let partitions = platform.sites.iter().flat_map(|site| &site.spec.partitions);
-    partitions.filter(|part| part.rounded(procs) <= part.usable()).map(|part| part.speed).max()
+    places(procs, platform).map(|part| part.speed).max()
 }

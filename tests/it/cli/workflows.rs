@@ -266,3 +266,31 @@ fn a_file_with_submissions_of_its_own_is_submitted_once() {
     gridemu(&["run", &twice])
         .ends(2, &["`three.gwf` has 2 workflows with submissions of their own", "leave `count`"]);
 }
+
+#[test]
+fn groups_and_overheads_run_and_are_valid() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = argument(&folder.path().join("out"));
+    let grid = "seed = 3\n[[site]]\nname = 'ada'\nmachines = [{ class = 'node', count = 2, cores = 4 }]\npolicy = 'easy'\n\
+                workload = { poisson = { jobs = 40, every = '1 min', size = '1..4' } }\n\
+                [[site]]\nname = 'bob'\nmachines = [{ class = 'node', count = 4, speed = 1.5 }]\nchurn = { up = 'exponential[mean=1 h]', down = 'exponential[mean=2 min]' }\n\
+                [network]\nlatency = '1 s'\nbandwidth = '100 Mbit/s'\n[broker]\npolicy = 'mct'\n[[workload]]\nworkflow = 'montage[tasks=40]'\n\
+                count = 3\nevery = '10 min'\nscale_runtime = 10.0\nengine_delay = '5 s'\njob_overhead = '3 s'\n";
+    let mut jobs = Vec::new();
+    for group in
+        ["none", "vertical", "horizontal[size=4]", "paul[fine=2 min]", "level[procs=4]", "pilot[procs=4]"]
+    {
+        let scenario = file(folder.path(), "run.toml", &format!("{grid}group = '{group}'\n"));
+        gridemu(&["run", &scenario, "--out", &out]).well();
+        let checked = gridemu(&["validate", &out]);
+        assert_eq!(checked.code, Some(0), "{group}: {}\n{}", checked.out, checked.err);
+        let tasks = table(&std::path::Path::new(&out).join("tasks.csv"));
+        assert!(tasks.len() > 90 && tasks.iter().all(|task| task["outcome"] == "completed"), "{group}");
+        let of: std::collections::BTreeSet<String> = tasks.iter().map(|task| task["job"].clone()).collect();
+        jobs.push(of.len());
+    }
+    assert!(jobs[0] > jobs[1] && jobs[1] > jobs[4] && jobs[4] > jobs[5], "{jobs:?}");
+    assert_eq!(jobs[5], 3);
+    let scenario = file(folder.path(), "run.toml", &format!("{grid}group = 'levels'\n"));
+    gridemu(&["run", &scenario]).ends(2, &["`workload[0].group`", "no grouping `levels`", "`level`"]);
+}
