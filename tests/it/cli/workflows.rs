@@ -280,7 +280,7 @@ fn groups_and_overheads_run_and_are_valid() {
     for group in
         ["none", "vertical", "horizontal[size=4]", "paul[fine=2 min]", "level[procs=4]", "pilot[procs=4]"]
     {
-        let scenario = file(folder.path(), "run.toml", &format!("{grid}group = '{group}'\n"));
+        let scenario = file(folder.path(), "run.toml", format!("{grid}group = '{group}'\n"));
         gridemu(&["run", &scenario, "--out", &out]).well();
         let checked = gridemu(&["validate", &out]);
         assert_eq!(checked.code, Some(0), "{group}: {}\n{}", checked.out, checked.err);
@@ -291,6 +291,6 @@ fn groups_and_overheads_run_and_are_valid() {
     }
     assert!(jobs[0] > jobs[1] && jobs[1] > jobs[4] && jobs[4] > jobs[5], "{jobs:?}");
     assert_eq!(jobs[5], 3);
-    let scenario = file(folder.path(), "run.toml", &format!("{grid}group = 'levels'\n"));
+    let scenario = file(folder.path(), "run.toml", format!("{grid}group = 'levels'\n"));
     gridemu(&["run", &scenario]).ends(2, &["`workload[0].group`", "no grouping `levels`", "`level`"]);
 }
