@@ -83,7 +83,6 @@ fn every_command_runs_as_it_is_printed() {
     let log = "KTH-SP2-1996-2.1-cln.swf.gz";
     shell(folder.path(), &format!("gridemu generate 'lublin[jobs=500,procs=100,load=0.7]' | gzip > {log}"));
     shell(folder.path(), "gridemu run configs/quickstart.toml --out grid --checkpoint store");
-    shell(folder.path(), "gridemu run configs/workflows.toml --out workflows");
     let mut ran = 0;
     for printed in commands(&readme) {
         if LONG.iter().any(|long| printed.starts_with(long)) {
