@@ -15,7 +15,7 @@ use crate::units::Energy;
 use crate::workflow::Workflow;
 
 /// The last attempt of a task, by its segments.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Attempt {
     number: u32,
     machines: BTreeSet<String>,
@@ -57,16 +57,18 @@ pub fn export_workflow(
     let whole = folder.workflows()?.into_iter().flatten();
     let whole =
         whole.filter(|row| row.as_ref().map_or(true, |row| row.workflow == number)).last().transpose()?;
-    let mut tasks: Vec<Option<TaskRow>> = wanted.spec.tasks.iter().map(|_| None).collect();
+    // As it was before its tasks were put into groups, if they were.
+    let spec = wanted.ungrouped();
+    let places: FxHashMap<&str, usize> =
+        spec.tasks.iter().enumerate().map(|(at, task)| (task.name.as_str(), at)).collect();
+    let mut tasks: Vec<Option<TaskRow>> = spec.tasks.iter().map(|_| None).collect();
     for row in folder.tasks()?.into_iter().flatten() {
         let row = row?;
-        let at = row.job.checked_sub(wanted.first_job.0).filter(|_| row.workflow == number);
-        if let Some(place) = at.and_then(|at| tasks.get_mut(usize::try_from(at).ok()?)) {
-            *place = Some(row);
+        if let Some(at) = places.get(&*row.task).filter(|_| row.workflow == number) {
+            tasks[*at] = Some(row);
         }
     }
-    let left: Vec<&str> = wanted
-        .spec
+    let left: Vec<&str> = spec
         .tasks
         .iter()
         .zip(&tasks)
@@ -86,22 +88,36 @@ pub fn export_workflow(
             attempts.entry(row.job).or_default().add(&row, &sites);
         }
     }
-    let executed = tasks.iter().flatten().map(|row| {
+    // The tasks of a group divide the energy of its job by their processor time.
+    let area = |row: &TaskRow, procs: u32| {
+        u128::from(row.ended.since(row.last_start.unwrap_or(row.ended)).micros()) * u128::from(procs)
+    };
+    let mut areas: FxHashMap<u64, u128> = FxHashMap::default();
+    for (row, task) in tasks.iter().zip(&spec.tasks) {
+        if let Some(row) = row {
+            *areas.entry(row.job).or_default() += area(row, task.procs);
+        }
+    }
+    let executed = tasks.iter().zip(&spec.tasks).filter_map(|(row, task)| Some((row.as_ref()?, task)));
+    let executed = executed.map(|(row, task)| {
         let began = row.last_start.unwrap_or(row.ended);
         let runtime = row.ended.since(began);
-        let attempt = attempts.remove(&row.job).unwrap_or_default();
+        let attempt = attempts.get(&row.job).cloned().unwrap_or_default();
         let place = match &row.partition {
             Some(partition) => format!("{}-{partition}", row.site),
             None => row.site.to_string(),
         };
         let machines = if attempt.machines.is_empty() { [place].into() } else { attempt.machines };
-        ExecutedTask { began, runtime, machines: machines.into_iter().collect(), energy: attempt.energy }
+        let (whole, own) = (areas.get(&row.job).copied().unwrap_or(0).max(1), area(row, task.procs));
+        let energy = attempt.energy.nanojoules();
+        let energy = Energy::from_nanojoules(energy / whole * own + energy % whole * own / whole);
+        ExecutedTask { began, runtime, machines: machines.into_iter().collect(), energy }
     });
     let tasks: Vec<ExecutedTask> = executed.collect();
     let used: BTreeSet<&str> = tasks.iter().flat_map(|task| &task.machines).map(String::as_str).collect();
     let machines = used.iter().map(|name| machine(name, &sites)).collect();
     let execution = Execution { began: whole.submitted, makespan: whole.makespan, tasks, machines };
-    let workflow = Workflow::from_spec(wanted.spec.clone()).map_err(RunError::request)?;
+    let workflow = Workflow::from_spec(spec.clone()).map_err(RunError::request)?;
     wfformat::write_execution(&workflow, &execution, out).map_err(RunError::run)
 }
 

@@ -16,7 +16,8 @@ pub fn rerun(folder: &RunFolder, policies: &Policies) -> Result<Run, RunError> {
     };
     let resolved = &scenario.resolved;
     let planned = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
-    let logs = planned.filter_map(|planned| planned.workload.path());
+    // A log of an archive has its own words where it is opened.
+    let logs = planned.filter_map(|planned| planned.workload.file().ok().flatten());
     if let Some(log) = logs.into_iter().find(|log| !log.exists()) {
         let (folder, log) = (folder.dir().display(), log.display());
         let message = format!("the log of the run in `{folder}` is not there any more: `{log}`");

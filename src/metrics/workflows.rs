@@ -20,8 +20,11 @@ pub struct WorkflowRatios {
 }
 
 impl WorkflowRatios {
-    /// The ratios of a workflow.
+    /// The ratios of a workflow; none unless it has completed.
     pub fn of(workflow: &WorkflowRecord) -> Self {
+        if workflow.outcome != Outcome::Completed {
+            return Self { slr: None, slowdown: None, speedup: None, efficiency: None };
+        }
         let (makespan, bounds) = (workflow.makespan(), workflow.bounds);
         let ratio = |above: Span, below: u64| (below > 0).then(|| Ratio::of(above.micros(), below));
         Self {

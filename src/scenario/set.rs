@@ -222,10 +222,11 @@ fn into<'a>(node: &'a mut Node, step: &Step, parent: &str, at: Place) -> Result<
             })
         }
         Step::Key(key) if node.list().is_some() => {
-            let names: Vec<String> = node.list().unwrap_or_default().iter().filter_map(name_of).collect();
-            let found = names.iter().position(|name| name == key);
-            let items = node.list_mut().filter(|items| names.len() == items.len());
-            match (items, found) {
+            // Some items may have no name yet, such as sites that are still to be repeated.
+            let items = node.list().unwrap_or_default();
+            let names: Vec<String> = items.iter().filter_map(name_of).collect();
+            let found = items.iter().position(|item| name_of(item).is_some_and(|name| name == *key));
+            match (node.list_mut(), found) {
                 (Some(items), Some(found)) => Ok(&mut items[found]),
                 _ if names.is_empty() => {
                     Err(format!("`{parent}` is a list; write `{parent}[0]` for its first item"))

@@ -64,6 +64,9 @@ impl Checker {
     /// Checks that a job is what its workload requested; called before the job's row is checked.
     pub fn request(&mut self, job: &JobRecord, requested: &JobRequest, row: Row) {
         let name = job.job_ref();
+        if requested.overrun {
+            self.traces.entry(name).or_default().overrun = true;
+        }
         let owed = self.owed(job, requested);
         let Self { platform, verdict, .. } = self;
         let JobRecord { submit, end, run, estimate, outcome, .. } = *job;

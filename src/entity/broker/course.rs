@@ -36,6 +36,13 @@ impl Course {
         }
     }
 
+    /// Notes that it is the turn of a task that was planned: from now on it waits for nothing but its files.
+    pub(super) fn take_turn(&mut self, now: Time) {
+        if self.decided.is_none() || self.sent.is_some() {
+            self.decide(now);
+        }
+    }
+
     /// Notes that the task leaves the broker.
     pub(super) fn send(&mut self, now: Time) {
         if !self.started {

@@ -57,9 +57,6 @@ impl Broker {
         let task = task(&job);
         if let Some(course) = self.state.workflows.course(task) {
             job.resubmit(course.ready.unwrap_or(now.time));
-            if planned.is_some() {
-                course.decide(now.time);
-            }
         }
         self.policy.on(&BrokerEvent::Unblocked(job.id));
         self.wait(job, Vec::new(), now, outbox);

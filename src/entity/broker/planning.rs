@@ -96,6 +96,9 @@ impl Broker {
     pub(super) fn send_planned(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         for at in 0..self.state.pools.len() {
             while let Some((task, Planned { start, end, reason, .. })) = self.state.tasks.next_planned(at) {
+                if let Some(course) = self.state.workflows.course(task) {
+                    course.take_turn(now.time);
+                }
                 if !self.has_files(task, at, now, outbox) {
                     break;
                 }

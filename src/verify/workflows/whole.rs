@@ -128,6 +128,10 @@ impl Submitted {
                 jobs.into_values().sum()
             }
         };
+        let ratio = |name, written: Option<f64>, above: Span, below: f64| match outcome {
+            Outcome::Completed => ratio(name, written, above, below),
+            _ => (name, written.map(|_| shown::<f64>(None))),
+        };
         let mut columns = vec![
             column("name", &whole.name.to_string(), &spec.name),
             column("submitted", &whole.submitted, &self.workflow.submit),
