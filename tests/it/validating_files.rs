@@ -9,7 +9,7 @@ use crate::validating::{judged, legal};
 use crate::validating_workflows::damage;
 
 /// A fork-join of one, four and one tasks of 100 s; two of the four run at each site. A file takes 10 s over the link, and 1 s of latency.
-const FILES: &str = r#"
+pub(crate) const FILES: &str = r#"
 [[site]]
 names  = ["ada", "bob"]
 machines = [{ class = "node", count = 1, cores = 2 }]
