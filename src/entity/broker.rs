@@ -252,7 +252,7 @@ impl Broker {
             ToBroker::Ended(ended) => {
                 self.state.last = now.time;
                 self.note_arrival(ended.task, ended.start.is_some());
-                self.state.tally.overtakes += self.state.turns.end(ended.task, ended.start, ended.last_start);
+                self.state.turns.end(ended.task, ended.start, ended.last_start);
                 let placed = self.state.tasks.remove(ended.task).map(|(pool, _)| self.settle(pool));
                 if let Some(pool) = placed {
                     let EndedJob { job, outcome, .. } = ended;

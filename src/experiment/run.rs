@@ -363,7 +363,7 @@ impl Run {
         }
         let planner = grid.broker().filter(|broker| broker.abilities().workflows);
         if let Some((of, broker)) = summary.workflows.as_mut().zip(planner) {
-            of.overtakes = Some(broker.tally().overtakes);
+            of.overtakes = Some(broker.overtakes());
         }
         let doubts = doubts(&summary);
         summary.facts.notes.extend(doubts);

@@ -155,16 +155,15 @@ impl JobCheck<'_> {
             return;
         }
         let slack = 1 + platform.slack.micros();
+        let overrun = facts.spec.overrun || self.trace.overrun;
         let wrong = match self.job.outcome {
-            Outcome::Killed if facts.spec.overrun => {
+            Outcome::Killed if overrun => {
                 format!("{text} was killed at its estimate, where overrun is allowed")
             }
             Outcome::Killed if run.micros().abs_diff(estimate.micros()) > slack => {
                 format!("{text} was killed at its estimate after a run of {run} s, and that is {estimate} s")
             }
-            Outcome::Completed
-                if !facts.spec.overrun && run.micros() > estimate.micros().saturating_add(slack) =>
-            {
+            Outcome::Completed if !overrun && run.micros() > estimate.micros().saturating_add(slack) => {
                 format!(
                     "{text} completed a run of {run} s, and would have been killed at its estimate of {estimate} s"
                 )

@@ -65,6 +65,9 @@ impl Checker {
     pub fn request(&mut self, job: &JobRecord, requested: &JobRequest, row: Row) {
         let name = job.job_ref();
         let owed = self.owed(job, requested);
+        if requested.overrun {
+            self.traces.entry(name).or_default().overrun = true;
+        }
         let Self { platform, verdict, .. } = self;
         let JobRecord { submit, end, run, estimate, outcome, .. } = *job;
         let text = platform.job(name);

@@ -17,8 +17,6 @@ pub struct BrokerTally {
     pub recalled: u64,
     /// Jobs given up because no pool takes them.
     pub given_up: u64,
-    /// Planned tasks that started before one that was sent before them to the same pool.
-    pub overtakes: u64,
     /// Sum over assignments of the age of the view of the chosen pool.
     pub age_sum: u128,
     /// The age of the oldest view that an assignment was based on.

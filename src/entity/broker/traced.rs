@@ -30,6 +30,11 @@ impl Broker {
         Some((pools[pool].facts.id.site, job, name))
     }
 
+    /// Planned tasks that have ended and started before one that was sent before them to the same pool.
+    pub fn overtakes(&self) -> u64 {
+        self.state.turns.overtakes
+    }
+
     /// The files that a task reads and that are not at a site, by name.
     pub fn missing_files(&self, task: TaskId, site: SiteId) -> Vec<&str> {
         let State { workflows, data, .. } = &self.state;

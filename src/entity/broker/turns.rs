@@ -11,6 +11,8 @@ use crate::units::Time;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Turns {
     next: u64,
+    /// Tasks that started before one that was sent before them.
+    pub(super) overtakes: u64,
     /// The pool and the turn of each task that has been sent.
     of: BTreeMap<TaskId, (usize, u64)>,
     pools: BTreeMap<usize, Lane>,
@@ -43,27 +45,21 @@ impl Turns {
         }
     }
 
-    /// Notes when a task started first and last that has ended: first since it was sent counts. Returns how many tasks are now known to have
-    /// started before one that was sent before them.
-    pub(super) fn end(&mut self, task: TaskId, first: Option<Time>, last: Option<Time>) -> u64 {
-        let Some((pool, turn)) = self.of.remove(&task) else { return 0 };
-        let Some(lane) = self.pools.get_mut(&pool) else { return 0 };
+    /// Notes when a task started first and last that has ended: first since it was sent counts.
+    pub(super) fn end(&mut self, task: TaskId, first: Option<Time>, last: Option<Time>) {
+        let Some((pool, turn)) = self.of.remove(&task) else { return };
+        let Some(lane) = self.pools.get_mut(&pool) else { return };
         let sent = lane.open.remove(&turn);
-        let Some(start) = first.filter(|first| Some(*first) >= sent).or(last) else {
-            lane.forget();
-            return 0;
-        };
-        let mut count = 0;
-        for (later, counted) in lane.over.range_mut(turn..).map(|(_, over)| over) {
-            if *later < start && !*counted {
-                *counted = true;
-                count += 1;
+        if let Some(start) = first.filter(|first| Some(*first) >= sent).or(last) {
+            for (later, counted) in lane.over.range_mut(turn..).map(|(_, over)| over) {
+                self.overtakes += u64::from(*later < start && !*counted);
+                *counted |= *later < start;
             }
+            let overtook = lane.over.range(..turn).any(|(_, (earlier, _))| start < *earlier);
+            self.overtakes += u64::from(overtook);
+            lane.over.insert(turn, (start, overtook));
         }
-        let overtook = lane.over.range(..turn).any(|(_, (earlier, _))| start < *earlier);
-        lane.over.insert(turn, (start, overtook));
         lane.forget();
-        count + u64::from(overtook)
     }
 }
 
@@ -85,16 +81,18 @@ mod tests {
     /// By hand: four tasks go to a pool; the third starts first, the second last.
     #[test]
     fn a_task_that_starts_before_one_sent_before_it_is_counted_once() {
-        let at = |secs| Some(Time::from_secs(secs));
         let mut turns = Turns::default();
         (1..=4).for_each(|task| turns.send(TaskId(task), 0, Time::ZERO));
         // Another pool has an order of its own.
         turns.send(TaskId(5), 1, Time::ZERO);
-        assert_eq!(turns.end(TaskId(5), at(1), at(1)), 0);
-        assert_eq!(turns.end(TaskId(3), at(0), at(0)), 0, "of those before it nothing is known yet");
-        assert_eq!(turns.end(TaskId(1), at(10), at(10)), 1, "the third");
-        assert_eq!(turns.end(TaskId(4), at(20), at(20)), 0);
-        assert_eq!(turns.end(TaskId(2), at(30), at(30)), 1, "the fourth; the third was counted");
+        let mut end = |task, secs| {
+            let start = Some(Time::from_secs(secs));
+            turns.end(TaskId(task), start, start);
+            turns.overtakes
+        };
+        assert_eq!([end(5, 1), end(3, 0)], [0, 0], "nothing is known yet of those before the third");
+        assert_eq!([end(1, 10), end(4, 20)], [1, 1], "the third");
+        assert_eq!(end(2, 30), 2, "the fourth; the third was counted");
         assert!(turns.of.is_empty() && turns.pools[&0].over.is_empty());
     }
 
@@ -102,11 +100,11 @@ mod tests {
     fn what_returns_is_not_compared() {
         let at = |secs| Some(Time::from_secs(secs));
         let mut turns = Turns::default();
-        turns.send(TaskId(1), 0, Time::ZERO);
-        turns.send(TaskId(2), 0, Time::ZERO);
+        (1..=2).for_each(|task| turns.send(TaskId(task), 0, Time::ZERO));
         turns.back(TaskId(1));
-        assert_eq!(turns.end(TaskId(2), at(1), at(1)), 0);
+        turns.end(TaskId(2), at(1), at(1));
         turns.send(TaskId(1), 0, Time::from_secs(5));
-        assert_eq!(turns.end(TaskId(1), at(1), at(6)), 0);
+        turns.end(TaskId(1), at(0), at(6));
+        assert_eq!(turns.overtakes, 0);
     }
 }
