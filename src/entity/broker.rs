@@ -10,6 +10,7 @@ mod records;
 mod staging;
 mod tally;
 mod traced;
+mod turns;
 mod unplaced;
 mod workflows;
 
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use self::data::{Copying, Data};
 use self::engine::Engine;
 pub use self::tally::BrokerTally;
+use self::turns::Turns;
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
 use self::workflows::Workflows;
 use super::mailbox::{Mailbox, Moments};
@@ -65,6 +67,7 @@ struct State {
     workflows: Workflows,
     data: Data,
     engine: Engine,
+    turns: Turns,
     /// When the report of what has just been assigned arrives, if it comes at this very instant.
     again: Option<Stamp>,
     done: u64,
@@ -249,6 +252,7 @@ impl Broker {
             ToBroker::Ended(ended) => {
                 self.state.last = now.time;
                 self.note_arrival(ended.task, ended.start.is_some());
+                self.state.turns.end(ended.task, ended.start, ended.last_start);
                 let placed = self.state.tasks.remove(ended.task).map(|(pool, _)| self.settle(pool));
                 if let Some(pool) = placed {
                     let EndedJob { job, outcome, .. } = ended;

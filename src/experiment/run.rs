@@ -361,6 +361,10 @@ impl Run {
         for (site, of_site) in (0..).map(SiteId).zip(&mut summary.sites) {
             of_site.stored_peak_bytes = grid.broker().map_or(0, |broker| broker.stored_peak(site).count());
         }
+        let planner = grid.broker().filter(|broker| broker.abilities().workflows);
+        if let Some((of, broker)) = summary.workflows.as_mut().zip(planner) {
+            of.overtakes = Some(broker.overtakes());
+        }
         let doubts = doubts(&summary);
         summary.facts.notes.extend(doubts);
         summary

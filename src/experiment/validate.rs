@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use super::{RunError, rerun};
 use crate::grid::Policies;
-use crate::model::{JobId, JobRef, NamedJob};
+use crate::model::{EventCause, JobId, JobRef, NamedJob};
 use crate::output::{FolderKind, ReadError, RunFolder};
 use crate::units::{Span, Time};
 use crate::verify::names::Names;
 use crate::verify::rows::{self, TableRow, Tables};
-use crate::verify::workflows::Workflows;
+use crate::verify::workflows::{Paths, Workflows};
 use crate::verify::{Checker, Platform, Row, Rule, Validation, Verdict, Violation};
 use workloads::Workloads;
 
@@ -55,6 +55,7 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
     let tau = folder.summary().and_then(|summary| summary["tau"].as_f64()).and_then(Span::from_secs_f64);
     let mut count: u64 = 0;
     let mut workflows = Workflows::default();
+    let mut paths = found.paths(&platform, folder);
     let mut workloads = match *from {
         GridFrom::Folder if !batsim => {
             rerun(folder, policies).map_err(|error| error.to_string()).and_then(|run| Workloads::open(&run))
@@ -74,7 +75,12 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
             TableRow::Event(event) => {
                 let at = Row { file: "events.csv", line: event.line };
                 match names.event(&event) {
-                    Ok(record) => checker.event(&record, at),
+                    Ok(record) => {
+                        checker.event(&record, at);
+                        if record.cause == EventCause::SiteLeft {
+                            paths.left(record.site, record.time);
+                        }
+                    }
                     Err(unknown) => checker.fault(Rule::Place, event.time, unknown.jobs, at, unknown.message),
                 }
                 tally.events += 1;
@@ -135,6 +141,10 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
     let last = tables.last;
     let mut verdict = checker.finish();
     let mut unchecked = found.unchecked;
+    if !paths.steady {
+        let why = "the run is a fork, whose network may have changed, so the times of copies are not checked";
+        unchecked.insert(Rule::Data, why.to_owned());
+    }
     let left = workloads.and_then(|mut of| of.left().map(|left| (of, left)));
     match left {
         Ok((of, (missing, count))) => {
@@ -142,7 +152,7 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
                 verdict.report(no_row(name, count, last, &tables, &platform));
             }
             of.into_workflows().for_each(|workflow| workflows.submit(workflow));
-            check_workflows(folder, workflows, &platform, last, &mut verdict)?;
+            check_workflows(folder, workflows, &platform, &paths, last, &mut verdict)?;
         }
         Err(why) => {
             unchecked.insert(Rule::Precedence, why);
@@ -185,6 +195,7 @@ fn check_workflows(
     folder: &RunFolder,
     mut workflows: Workflows,
     platform: &Platform,
+    paths: &Paths,
     last: Time,
     verdict: &mut Verdict,
 ) -> Result<(), ReadError> {
@@ -194,7 +205,10 @@ fn check_workflows(
     for workflow in folder.workflows()?.into_iter().flatten() {
         workflows.workflow(&workflow?, platform, verdict);
     }
-    workflows.finish(last, verdict);
+    for copy in folder.transfers()?.into_iter().flatten() {
+        workflows.transfer(copy?, paths, verdict);
+    }
+    workflows.finish(last, platform, paths, verdict);
     Ok(())
 }
 
@@ -244,6 +258,8 @@ fn nothing_to_see(rule: Rule, segments: bool) -> &'static str {
         Rule::Reservation => "the grid has no reservations",
         Rule::Down => "no machine of this run leaves or joins",
         Rule::Precedence => "no job of this run follows another or has input",
+        Rule::Data => "no workflow of this run has files that are read or copied",
+        Rule::Members => "no workflow of this run has groups",
         Rule::SameProcessors => "no attempt has more than one segment",
         Rule::Work => "the run times of the workload are not known",
         _ => "there was nothing to check",

@@ -86,6 +86,10 @@ pub struct WorkflowSummary {
     pub mean_efficiency: Option<f64>,
     /// What the makespans went to.
     pub share: ShareSummary,
+    /// Number of tasks that started before one that was sent before them to the same pool, as planned: what local policies had overtake. Only of
+    /// broker policies that plan tasks before they are ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overtakes: Option<u64>,
 }
 
 /// Shares of the sum of all makespans, along the paths that determined the ends of the workflows. They sum to 1.
@@ -152,6 +156,7 @@ impl WorkflowMeasures {
             mean_speedup,
             mean_efficiency,
             share: ShareSummary { run, data, dispatch, queue, lost },
+            overtakes: None,
         })
     }
 }

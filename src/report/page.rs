@@ -8,6 +8,7 @@ mod html;
 mod over_time;
 mod runs;
 mod study;
+mod traffic;
 mod workflows;
 
 use std::fs;

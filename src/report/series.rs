@@ -18,6 +18,7 @@ mod study;
 mod study_tests;
 #[cfg(test)]
 mod tests;
+mod traffic;
 mod workflows;
 
 pub(super) use differences::{run_differences, study_differences};
@@ -27,4 +28,5 @@ pub(super) use pareto::pareto;
 pub(super) use run::RunSeries;
 pub(super) use steps::Steps;
 pub(super) use study::{LEVEL, Layout, curves, title as measure_title};
+pub(super) use traffic::{TRAFFIC_BINS, Traffic};
 pub(super) use workflows::Workflows;

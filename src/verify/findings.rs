@@ -22,6 +22,10 @@ pub enum Rule {
     Arrival,
     /// A job that follows another is submitted after that one's end and the think time; a task starts after the end of those before it.
     Precedence,
+    /// Each file is where a task reads it, and each copy of it leaves from where it is, and not faster than the network allows.
+    Data,
+    /// The tasks of a group run inside its job, on its processors, and in its order.
+    Members,
     /// No processor has more jobs than it may, nor shares that sum to more than one.
     Capacity,
     /// No job runs on machines that are down.
@@ -44,7 +48,7 @@ pub enum Rule {
 
 impl Rule {
     /// The rules in order, each with its name in tables and its meaning in a few words.
-    const TABLE: [(Self, &'static str, &'static str); 13] = [
+    const TABLE: [(Self, &'static str, &'static str); 15] = [
         (Self::Once, "once", "a job has one row"),
         (Self::Place, "place", "sites, partitions and processors are those of the grid"),
         (Self::Arrival, "arrival", "nothing starts before it is submitted"),
@@ -53,6 +57,8 @@ impl Rule {
             "precedence",
             "a job comes after the ones that it follows or waits for, and after its input",
         ),
+        (Self::Data, "data", "files are where they are read, and copied from where they are"),
+        (Self::Members, "members", "tasks of a group run inside its job, in its order"),
         (Self::Capacity, "capacity", "no processor runs more than it can"),
         (Self::Down, "down", "machines that are down run nothing"),
         (Self::Reservation, "reservation", "reserved processors are kept free"),

@@ -8,6 +8,8 @@ use super::findings::Row;
 /// A job between its first segment (or event) and its row.
 #[derive(Debug, Default)]
 pub(super) struct JobTrace {
+    /// Whether it may run beyond its estimate, as tasks may whose estimates err.
+    pub(super) overrun: bool,
     /// The beginning of its first segment.
     pub(super) first: Option<Time>,
     /// Its last segment.

@@ -2,6 +2,9 @@
 //!
 //! What waits for what is taken from the edges and files of the submitted workflow alone, and what happened from the rows alone.
 
+mod carried;
+mod data;
+mod members;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -9,7 +12,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+pub(crate) use self::data::Paths;
 use super::findings::{Row, Rule, Verdict, Violation};
+use super::platform::Platform;
 use crate::model::{JobId, JobRef, Outcome, WorkflowSubmission, WorkloadId};
 use crate::output::{JobRow, TaskRow};
 use crate::units::{Span, Time};
@@ -34,6 +39,9 @@ struct Submitted {
     before_group: Vec<Vec<u32>>,
     rows: Vec<Option<TaskRow>>,
     ended: bool,
+    /// The copies of its files.
+    copies: Vec<data::Copied>,
+    by_name: data::FilesByName,
 }
 
 /// A row of `jobs.csv`, as far as that of a task must agree with it.
@@ -98,7 +106,16 @@ impl Workflows {
             .as_ref()
             .map(|group| before_group(workflow.spec.tasks.len(), group, &before))
             .unwrap_or_default();
-        let submitted = Submitted { before, group, before_group, rows, ended: false, workflow };
+        let submitted = Submitted {
+            before,
+            group,
+            before_group,
+            rows,
+            ended: false,
+            copies: Vec::new(),
+            by_name: data::FilesByName::default(),
+            workflow,
+        };
         self.submitted.insert(submitted.workflow.number.0, submitted);
     }
 
@@ -164,8 +181,8 @@ impl Workflows {
         of.rows[at] = Some(task);
     }
 
-    /// Checks the tasks against each other, when all rows are there. `last` is the time of the last row of the run.
-    pub(crate) fn finish(&self, last: Time, verdict: &mut Verdict) {
+    /// Checks the rows against each other, when all are there. `last` is the time of the last row of the run.
+    pub(crate) fn finish(&self, last: Time, platform: &Platform, paths: &Paths, verdict: &mut Verdict) {
         for (number, of) in &self.submitted {
             let missing = of.rows.iter().filter(|row| row.is_none()).count();
             if missing > 0 {
@@ -183,11 +200,19 @@ impl Workflows {
                     of.precedence(at, task, verdict);
                 }
             }
+            of.check_members(&self.jobs, platform, verdict);
         }
+        self.check_files(paths, verdict);
     }
 }
 
 impl Submitted {
+    /// The rows of the tasks that are one job.
+    fn rows_of(&self, at: usize) -> Option<Vec<&TaskRow>> {
+        let Some(groups) = &self.workflow.groups else { return Some(vec![self.rows[at].as_ref()?]) };
+        groups.members[at].iter().map(|member| self.rows[member.task as usize].as_ref()).collect()
+    }
+
     /// The place of the task of a row in the workflow: by its job, and in a group by its name.
     fn place(&self, task: &TaskRow) -> Option<usize> {
         let at = usize::try_from(task.job.checked_sub(self.workflow.first_job.0)?).ok()?;
@@ -266,16 +291,9 @@ fn differs(task: &TaskRow, job: &TaskJob, grouped: bool) -> Option<&'static str>
         task.outcome == Outcome::Completed && (&task.site, &task.partition) != (&job.site, &job.partition);
     let pairs = [
         ("outcome", task.outcome.index() != job.outcome.index()),
-        // A task of a group runs within its job.
-        (
-            "started",
-            if grouped {
-                task.started.is_some() && task.started < job.start
-            } else {
-                task.started != job.start
-            },
-        ),
-        ("ended", if grouped { task.ended > job.end } else { task.ended != job.end }),
+        // A task of a group has times of its own.
+        ("started", !grouped && task.started != job.start),
+        ("ended", !grouped && task.ended != job.end),
         ("ready", task.ready.is_some_and(|ready| ready != job.submit)),
         ("attempts", task.attempts != job.attempts),
         ("site", moved),

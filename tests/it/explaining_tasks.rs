@@ -1,6 +1,9 @@
 //! `gridemu explain --task`: which tasks a task of a workflow waited for.
 
+use std::fs;
+
 use crate::cli::gridemu;
+use crate::validating_files::FILES;
 use crate::validating_workflows::ran;
 
 #[test]
@@ -49,4 +52,56 @@ fn a_task_is_told_with_those_that_it_waited_for() {
     explain(&["--task", "a", "--workflow", "7"]).ends(2, &["has no workflow 7"]);
     explain(&["--task", "a", "--job", "7"]).ends(2, &["cannot be used with"]);
     explain(&[]).ends(2, &["--job"]);
+}
+
+/// Two tasks of one type, which are believed to take 100 s each, take 10 s and 190 s. `s` is planned for 100 s, and `y` behind it, though it is
+/// ready at 10 s.
+#[test]
+fn a_task_that_waits_for_its_turn_in_a_plan_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let workflow = r#"{"name": "turn", "schemaVersion": "1.5", "workflow": {
+        "specification": {"tasks": [
+            {"name": "p", "id": "p1", "children": ["y"], "parents": [], "inputFiles": [], "outputFiles": []},
+            {"name": "p", "id": "p2", "children": ["s"], "parents": [], "inputFiles": [], "outputFiles": []},
+            {"name": "s", "id": "s", "children": [], "parents": ["p2"], "inputFiles": [], "outputFiles": []},
+            {"name": "y", "id": "y", "children": [], "parents": ["p1"], "inputFiles": [], "outputFiles": []}], "files": []},
+        "execution": {"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z", "tasks": [
+            {"id": "p1", "runtimeInSeconds": 10}, {"id": "p2", "runtimeInSeconds": 190},
+            {"id": "s", "runtimeInSeconds": 50}, {"id": "y", "runtimeInSeconds": 40}], "machines": []}}}"#;
+    let scenario = r#"
+[[site]]
+name  = "ada"
+machines = [{ class = "node", count = 1, cores = 2 }]
+policy = "fcfs"
+[broker]
+policy = "heft"
+[workflow]
+estimates = "type-mean"
+[[workload]]
+workflow = "turn.json"
+"#;
+    fs::write(folder.path().join("turn.json"), workflow).unwrap();
+    told_of(&folder, scenario, "y", "it is planned for ada, and waits for its turn in the plan behind `s`");
+}
+
+/// The third and the fourth of four tasks run at the other site, 11 s away by link and latency.
+#[test]
+fn a_task_that_waits_for_files_is_told_which() {
+    let folder = tempfile::tempdir().unwrap();
+    told_of(&folder, FILES, "work_00000004", "it waits for files at bob: `fork_00000001.out`");
+    let planned = FILES.replace("mct", "heft");
+    told_of(&folder, &planned, "work_00000004", "it waits for files at bob: `fork_00000001.out`");
+}
+
+/// What `gridemu explain` says of a task of a run of this scenario.
+#[track_caller]
+fn told_of(folder: &tempfile::TempDir, scenario: &str, task: &str, says: &str) {
+    let (file, out) = (folder.path().join("run.toml"), folder.path().join("out"));
+    fs::write(&file, scenario).unwrap();
+    let out = out.to_str().unwrap();
+    gridemu(&["run", file.to_str().unwrap(), "--out", out]).well();
+    let ran = gridemu(&["explain", out, "--task", task]);
+    ran.well();
+    let text = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(says), "no `{says}` in\n{}", ran.out);
 }

@@ -55,6 +55,7 @@ mod source_marks;
 mod support;
 mod tariffs;
 mod validating;
+mod validating_files;
 mod validating_workflows;
 mod workflow_data;
 mod workflow_measures;

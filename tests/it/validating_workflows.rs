@@ -60,7 +60,7 @@ fn cell(text: &str, row: &str, column: &str) -> String {
 }
 
 /// Replaces a cell.
-fn damage(out: &Path, file: &str, row: &str, column: &str, value: &str) {
+pub(crate) fn damage(out: &Path, file: &str, row: &str, column: &str, value: &str) {
     let path = out.join(file);
     let text = fs::read_to_string(&path).unwrap();
     let at = text.lines().next().unwrap().split(',').position(|name| name == column).expect("a column");

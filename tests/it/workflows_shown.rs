@@ -59,6 +59,11 @@ fn workflows_are_shown() {
         "{numbers}"
     );
     assert!(fs::read_to_string(path("svg/gantt-workflow-0.svg")).unwrap().contains("fork_00000001"));
+    // The copies of files are drawn by place.
+    let copies = fs::read_to_string(path("out/transfers.csv")).unwrap();
+    let said = format!("{} copies", copies.lines().count() - 1);
+    assert!(html.contains(&said), "no `{said}` in the page");
+    assert!(fs::read_to_string(path("svg/transfers.svg")).unwrap().contains("portal ("));
     // Without the file of a workflow the page is made all the same.
     fs::remove_file(path("broken.json")).unwrap();
     let ran = gridemu(&["report", &path("out"), "--out", &page]);
@@ -90,4 +95,46 @@ fn a_campaign_has_measures_of_workflows() {
     ran.well();
     let found = fs::read_to_string(&table).unwrap();
     assert!(found.contains("workflows.mean_slowdown") && found.contains("1.02"), "{found}");
+}
+
+/// `a` on three of four processors and `p` on one are believed to take 100 s each, and take 190 s and 10 s. HEFT plans `b`, which needs all, for 100 s,
+/// and `c`, which waits for `p`, behind it. When `p` has ended, EASY starts `c` beside `a`, before `b`; FCFS does not. A policy that does not plan ahead
+/// has no such order.
+#[test]
+fn tasks_that_a_local_policy_has_overtake_the_plan_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let workflow = r#"{"name": "turns", "schemaVersion": "1.5", "workflow": {
+        "specification": {"tasks": [
+            {"name": "t", "id": "a", "children": [], "parents": [], "inputFiles": [], "outputFiles": []},
+            {"name": "t", "id": "p", "children": ["c"], "parents": [], "inputFiles": [], "outputFiles": []},
+            {"name": "b", "id": "b", "children": [], "parents": [], "inputFiles": [], "outputFiles": []},
+            {"name": "c", "id": "c", "children": [], "parents": ["p"], "inputFiles": [], "outputFiles": []}], "files": []},
+        "execution": {"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z", "tasks": [
+            {"id": "a", "runtimeInSeconds": 190, "coreCount": 3}, {"id": "p", "runtimeInSeconds": 10},
+            {"id": "b", "runtimeInSeconds": 90, "coreCount": 4}, {"id": "c", "runtimeInSeconds": 50}], "machines": []}}}"#;
+    fs::write(folder.path().join("turns.json"), workflow).unwrap();
+    let overtakes = |local: &str, broker: &str| {
+        let scenario = format!(
+            "[[site]]\nname = \"ada\"\nmachines = [{{ class = \"node\", count = 1, cores = 4 }}]\npolicy = \"{local}\"\n\
+             [broker]\npolicy = \"{broker}\"\n[workflow]\nestimates = \"type-mean\"\n[[workload]]\nworkflow = \"turns.json\"\n"
+        );
+        let file = folder.path().join("run.toml");
+        fs::write(&file, scenario).unwrap();
+        let out = folder.path().join("out");
+        let ran = gridemu(&["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+        ran.well();
+        let summary = fs::read_to_string(out.join("summary.json")).unwrap();
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        let text = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        (summary["workflows"].get("overtakes").and_then(serde_json::Value::as_u64), text)
+    };
+    let (count, text) = overtakes("easy", "heft");
+    assert_eq!(count, Some(1));
+    let said = "the plan's order 1 of 4 tasks started before one that was sent before them to the same pool";
+    assert!(text.contains(said), "no `{said}` in\n{text}");
+    let (count, text) = overtakes("fcfs", "heft");
+    assert_eq!(count, Some(0));
+    assert!(text.contains("the plan's order kept by all tasks"), "{text}");
+    let (count, text) = overtakes("easy", "mct");
+    assert!(count.is_none() && !text.contains("the plan's order"), "{text}");
 }

@@ -9,6 +9,7 @@ impl Broker {
     /// Handles a job that has returned.
     pub(super) fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
         self.moved(&job, now);
+        self.state.turns.back(task(&job));
         let mut refused = Vec::new();
         self.note_arrival(task(&job), job.grid.as_ref().is_some_and(|grid| grid.first_start.is_some()));
         if let Some((at, earlier)) = self.state.tasks.remove(task(&job)) {

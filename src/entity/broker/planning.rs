@@ -138,6 +138,9 @@ impl Broker {
             return Err(bad("which does not wait with the broker".to_owned()));
         };
         self.moved(&job, now);
+        if planned {
+            self.state.turns.send(task, at, now.time);
+        }
         if let Some(course) = self.state.workflows.course(task) {
             if !planned {
                 course.decide(now.time);

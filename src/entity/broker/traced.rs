@@ -1,8 +1,9 @@
 //! The one job of which the broker is asked where it is and why it was sent there.
 
-use super::{Broker, task};
+use super::data::place_of;
+use super::{Broker, State, task};
 use crate::broker::{Choice, TaskState};
-use crate::model::{Job, JobId, TaskId};
+use crate::model::{FileId, Job, JobId, SiteId, TaskId};
 
 impl Broker {
     /// From now on each assignment of the job records what was compared for it.
@@ -18,6 +19,27 @@ impl Broker {
     /// The state of a task; `None` if it has not arrived, or has ended.
     pub fn state_of(&self, task: TaskId) -> Option<TaskState> {
         self.state.tasks.state(task)
+    }
+
+    /// The site that a task which is ready is planned for, and the task that goes there before all others, by its job and name.
+    pub fn turn(&self, task: TaskId) -> Option<(SiteId, JobId, &str)> {
+        let State { tasks, pools, workflows, .. } = &self.state;
+        let pool = tasks.planned(task)?;
+        let (first, _) = tasks.lane(pool).next()?;
+        let (job, name) = workflows.name(first)?;
+        Some((pools[pool].facts.id.site, job, name))
+    }
+
+    /// Planned tasks that have ended and started before one that was sent before them to the same pool.
+    pub fn overtakes(&self) -> u64 {
+        self.state.turns.overtakes
+    }
+
+    /// The files that a task reads and that are not at a site, by name.
+    pub fn missing_files(&self, task: TaskId, site: SiteId) -> Vec<&str> {
+        let State { workflows, data, .. } = &self.state;
+        let missing = |file: &FileId| !data.replicas.is_at(*file, place_of(site));
+        workflows.inputs(task).filter(missing).filter_map(|file| workflows.file_name(task, file)).collect()
     }
 
     /// The last assignment of the traced job and what was compared for it.

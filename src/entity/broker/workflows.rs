@@ -122,6 +122,18 @@ impl Workflows {
         self.get(task).into_iter().flat_map(|(enacted, at)| enacted.inputs(at))
     }
 
+    /// The job and the name of a task.
+    pub(super) fn name(&self, task: TaskId) -> Option<(JobId, &str)> {
+        let (enacted, at) = self.get(task)?;
+        Some((enacted.job(at), &enacted.submitted.spec.tasks[at].name))
+    }
+
+    /// The name of a file of the workflow of a task.
+    pub(super) fn file_name(&self, task: TaskId, file: FileId) -> Option<&str> {
+        let (enacted, _) = self.get(task)?;
+        Some(&enacted.submitted.spec.files[enacted.place(file)].name)
+    }
+
     /// The files that a task writes.
     pub(super) fn outputs(&self, task: TaskId) -> impl Iterator<Item = FileId> + '_ {
         self.get(task).into_iter().flat_map(|(enacted, at)| enacted.outputs(at))

@@ -184,6 +184,20 @@ pub enum WaitPlace {
     OnItsWay,
     /// With the broker: tasks that it waits for have not completed.
     Predecessors,
+    /// With the broker: in the plan for this site others come before it.
+    Turn {
+        /// The name of the site.
+        site: String,
+        /// The task that goes there first, when the wait began.
+        behind: String,
+    },
+    /// With the broker: it is planned for this site, or assigned, and not all its files are there.
+    Files {
+        /// The name of the site.
+        site: String,
+        /// The files that were missing there when the wait began.
+        files: Vec<String>,
+    },
 }
 
 impl Stretch {

@@ -37,6 +37,15 @@ fn key(blocker: &Blocker) -> Key<'_> {
     }
 }
 
+/// Whether a stretch is one of waiting for a turn, or for files, at that place.
+fn waits(open: &Stretch, place: &Place, name: impl Fn(SiteId) -> String) -> bool {
+    match (&open.place, place) {
+        (WaitPlace::Turn { site, .. }, Place::Turn(_, to)) => *site == name(*to),
+        (WaitPlace::Files { site, .. }, Place::Files(_, to)) => *site == name(*to),
+        _ => false,
+    }
+}
+
 /// True if both have the same rule and the same blockers.
 fn is_like(one: Option<&Explanation>, other: Option<&Explanation>) -> bool {
     let keys = |told: &Explanation| -> bool {
@@ -73,6 +82,25 @@ impl Stretches {
             }
             Place::Broker => WaitPlace::Broker,
             Place::Blocked => WaitPlace::Predecessors,
+            // As it is when the stretch begins.
+            Place::Turn(..) | Place::Files(..)
+                if self
+                    .now
+                    .as_ref()
+                    .is_some_and(|open| open.attempt == attempt && waits(open, place, name)) =>
+            {
+                return;
+            }
+            Place::Turn(task, site) => {
+                let first = grid.broker().and_then(|broker| broker.turn(*task));
+                let behind = first.map_or_else(String::new, |(.., first)| first.to_owned());
+                WaitPlace::Turn { site: name(*site), behind }
+            }
+            Place::Files(task, site) => {
+                let missing = grid.broker().map(|broker| broker.missing_files(*task, *site));
+                let files = missing.into_iter().flatten().map(str::to_owned).collect();
+                WaitPlace::Files { site: name(*site), files }
+            }
             Place::Dispatcher(Whereabouts::Held(site)) => WaitPlace::Held(name(*site)),
             Place::Dispatcher(Whereabouts::Input(site)) => WaitPlace::Input(name(*site)),
             Place::Dispatcher(Whereabouts::Outgoing(site)) => WaitPlace::Outgoing(name(*site)),

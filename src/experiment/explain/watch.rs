@@ -8,7 +8,7 @@ use crate::grid::Grid;
 use crate::local::{Phase, View};
 use crate::model::{
     Cause, EventCause, EventKind, EventRecord, JobId, JobKey, JobRecord, JobRef, Origin, PartitionId, PoolId,
-    Record, RecordSink, SegmentRecord, SiteId,
+    Record, RecordSink, SegmentRecord, SiteId, TaskId,
 };
 use crate::units::Time;
 
@@ -59,6 +59,10 @@ pub(super) enum Place {
     Broker,
     /// With the broker, and tasks that it waits for have not completed.
     Blocked,
+    /// With the broker: others go to its site before, as planned.
+    Turn(TaskId, SiteId),
+    /// With the broker until its files are at its site.
+    Files(TaskId, SiteId),
     /// With the dispatcher.
     Dispatcher(Whereabouts),
     /// At a site, where it waits.
@@ -89,10 +93,15 @@ impl Watch {
         let traced = grid.broker().and_then(|broker| Some((broker, broker.traced_task()?)));
         if let Some((broker, task)) = traced.filter(|_| self.at.is_none()) {
             match broker.state_of(task) {
-                Some(TaskState::Ready) => return Place::Broker,
+                Some(TaskState::Ready) => {
+                    return match broker.turn(task) {
+                        None => Place::Broker,
+                        Some((site, first, _)) if first == self.job.number => Place::Files(task, site),
+                        Some((site, ..)) => Place::Turn(task, site),
+                    };
+                }
                 Some(TaskState::Staging(pool)) => {
-                    let site = broker.pools()[pool].facts.id.site;
-                    return Place::Dispatcher(Whereabouts::Input(site));
+                    return Place::Files(task, broker.pools()[pool].facts.id.site);
                 }
                 Some(TaskState::Blocked) => {
                     if self.blockers.is_empty() {

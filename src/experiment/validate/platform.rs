@@ -7,10 +7,11 @@ use crate::experiment::RunError;
 use crate::experiment::rerun::kept;
 use crate::grid::Policies;
 use crate::local::Abilities;
-use crate::model::{MAX_PROCESSORS, Named, SiteSpec};
+use crate::model::{MAX_PROCESSORS, Named, NetworkSpec, SiteSpec};
 use crate::output::{FolderKind, RunFolder};
 use crate::scenario::Scenario;
-use crate::verify::{Rule, SiteFacts};
+use crate::verify::workflows::Paths;
+use crate::verify::{Platform, Rule, SiteFacts};
 
 /// A grid and its properties.
 pub(super) struct Found {
@@ -22,6 +23,19 @@ pub(super) struct Found {
     /// True if every job gets exactly the processors that it requests.
     pub(super) rigid: bool,
     pub(super) unchecked: BTreeMap<Rule, String>,
+    /// The network, and the place where the files of workflows begin and end.
+    network: (NetworkSpec, u32),
+}
+
+impl Found {
+    /// How files move on the grid of a folder.
+    pub(super) fn paths(&self, platform: &Platform, folder: &RunFolder) -> Paths {
+        let mut paths = Paths::new(platform, self.network.0.clone(), self.network.1);
+        let notes = folder.summary().and_then(|summary| summary["notes"].as_array());
+        let mut notes = notes.into_iter().flatten().filter_map(serde_json::Value::as_str);
+        paths.steady = !notes.any(|note| note.starts_with("forked at "));
+        paths
+    }
 }
 
 /// Finds the description of the grid.
@@ -64,6 +78,8 @@ fn of_scenario(scenario: &Scenario, policies: &Policies) -> Result<Found, RunErr
     };
     let sites: Result<_, RunError> = resolved.grid.sites.iter().map(facts).collect();
     let mut found = of_sites(sites?, &format!("as `{}` says", scenario.file.display()));
+    let files = resolved.grid.broker.as_ref().map_or(0, |broker| broker.workflow.files);
+    found.network = (resolved.grid.network.clone(), files);
     found.has_local = resolved.site_workloads.iter().any(Option::is_some);
     let mut workloads = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
     if workloads.any(|workload| workload.shaping.malleable) {
@@ -82,5 +98,12 @@ fn of_sites(sites: Vec<SiteFacts>, source: &str) -> Found {
         count => format!("{count} sites"),
     };
     let described = format!("{count}, {processors} processors, {source}");
-    Found { sites, described, has_local: true, rigid: true, unchecked: BTreeMap::new() }
+    Found {
+        sites,
+        described,
+        has_local: true,
+        rigid: true,
+        unchecked: BTreeMap::new(),
+        network: Default::default(),
+    }
 }

@@ -10,7 +10,7 @@ use crate::experiment::Stretch;
 impl Stretch {
     /// The rule at the beginning of the stretch, in words.
     pub(super) fn rule(&self) -> String {
-        self.begin.as_ref().map_or_else(|| self.place.rule().to_owned(), rule)
+        self.begin.as_ref().map_or_else(|| self.place.rule(), rule)
     }
 }
 

@@ -5,6 +5,9 @@ use crate::local::{Compress, Delay, Explanation, Skipped, Why};
 use crate::model::JobRef;
 use crate::units::Clock;
 
+/// Most files that are named where a task waits for several.
+const FILES: usize = 6;
+
 /// The rule that makes a job wait, as a sentence without its full stop.
 pub fn rule(of: &Explanation) -> String {
     let needs = processors(of.needs);
@@ -128,7 +131,9 @@ impl WaitPlace {
     pub(super) fn name(&self) -> String {
         match self {
             Self::Site { site, policy } => format!("{site} (`{policy}`)"),
-            Self::Broker | Self::Predecessors => "at the broker".to_owned(),
+            Self::Broker | Self::Predecessors | Self::Turn { .. } | Self::Files { .. } => {
+                "at the broker".to_owned()
+            }
             Self::Held(site) | Self::Outgoing(site) => format!("at the dispatcher, for {site}"),
             Self::Input(site) => format!("in transit to {site}"),
             Self::Resting => "at the dispatcher".to_owned(),
@@ -137,8 +142,21 @@ impl WaitPlace {
     }
 
     /// Why the job waits there, for places that give no explanation.
-    pub(super) fn rule(&self) -> &'static str {
-        match self {
+    pub(super) fn rule(&self) -> String {
+        let rule = match self {
+            Self::Turn { site, behind } => {
+                return format!(
+                    "it is planned for {site}, and waits for its turn in the plan behind `{behind}`"
+                );
+            }
+            Self::Files { site, files } => {
+                let named: Vec<String> = files.iter().take(FILES).map(|file| format!("`{file}`")).collect();
+                let more = match files.len().saturating_sub(FILES) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                return format!("it waits for files at {site}: {}{more}", named.join(", "));
+            }
             Self::Site { .. } => "it has arrived, and the site has not run a pass yet",
             Self::Broker => "it waits for the broker to assign it to a pool",
             Self::Held(_) => "the site has the maximum number of grid jobs (`broker.in_flight`)",
@@ -149,6 +167,7 @@ impl WaitPlace {
             }
             Self::OnItsWay => "a message takes the latency of its link",
             Self::Predecessors => "tasks of its workflow that it waits for have not completed",
-        }
+        };
+        rule.to_owned()
     }
 }

@@ -8,7 +8,8 @@ use crate::model::ResponseParts;
 pub(super) fn workflows(run: &GridSummary) -> impl Iterator<Item = (&'static str, String)> {
     run.workflows.iter().flat_map(|of| {
         let parts = of.share.run.map(|_| ("their makespans", parts(of)));
-        std::iter::once(("workflows", whole(of))).chain(parts)
+        let turns = of.overtakes.map(|overtakes| ("the plan's order", turns(overtakes, of.tasks)));
+        std::iter::once(("workflows", whole(of))).chain(parts).chain(turns)
     })
 }
 
@@ -32,6 +33,17 @@ fn whole(of: &WorkflowSummary) -> String {
         ratio(of.mean_slr),
         ratio(of.mean_speedup),
     )
+}
+
+fn turns(overtakes: u64, tasks: u64) -> String {
+    match overtakes {
+        0 => "kept by all tasks".to_owned(),
+        _ => format!(
+            "{} of {} tasks started before one that was sent before them to the same pool",
+            count(overtakes),
+            count(tasks)
+        ),
+    }
 }
 
 fn parts(of: &WorkflowSummary) -> String {

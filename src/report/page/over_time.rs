@@ -15,7 +15,7 @@ const COARSE: u32 = 320;
 const SMALL: u32 = 120;
 const SITES: usize = 24;
 /// Width of the label column of charts over time, in pixels, so that the charts are aligned.
-const LABELS: i32 = 64;
+pub(super) const LABELS: i32 = 64;
 
 /// Utilization, the queue, power and cost over time. `tail` is appended to the file names of the charts.
 pub(super) fn over_time(series: &mut RunSeries, tail: &str) -> Section {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::over_time::{BINS, busy_share, layer, means, over_time, time_figure};
-use super::{Figure, Report, ReportError, ReportOptions, Section, facts, headline, stem, workflows};
+use super::over_time::{BINS, LABELS, busy_share, layer, means, over_time, time_figure};
+use super::{Figure, Report, ReportError, ReportOptions, Section, facts, headline, stem, traffic, workflows};
 use crate::model::Outcome;
 use crate::output::{FolderKind, RunFolder};
 use crate::report::charts::{
@@ -11,7 +11,7 @@ use crate::report::charts::{
 };
 use crate::report::figures::{count, duration, jobs};
 use crate::report::lists::distinct;
-use crate::report::series::{Quantity, RunSeries, Workflows, ecdf, heat, ink};
+use crate::report::series::{Quantity, RunSeries, Traffic, Workflows, ecdf, heat, ink};
 
 /// Maximum number of runs whose schedules are drawn on one page.
 const SCHEDULES: usize = 8;
@@ -56,7 +56,11 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
         section.lead.push(format!("Schedules are drawn of up to {SCHEDULES} runs at a time."));
     }
     if let [only] = &mut runs[..] {
-        sections.push(over_time(&mut only.series, ""));
+        let mut section = over_time(&mut only.series, "");
+        if let Some(moved) = Traffic::read(only.folder)? {
+            section.figures.push(traffic::figure(&moved, LABELS, &only.series.marks));
+        }
+        sections.push(section);
         sections.push(distributions(only));
     }
     if let [_] = &runs[..] {

@@ -38,10 +38,14 @@ pub(super) fn section(workflows: Workflows) -> Section {
             section.figures.push(Figure::new(format!("dag-{number}"), caption, dag, 1));
         }
         if let Some(gantt) = drawn.gantt {
-            let caption = format!(
+            let mut caption = format!(
                 "The processors of the grid from the submission of workflow {number}, {}, to its end, coloured by type of task.",
                 drawn.name
             );
+            if drawn.grouped {
+                caption += " Bars are tasks, not the groups that they run in: a group holds its processors also where it has no bar. Which of them a \
+                            task has is not recorded; it is drawn on the first that are free. Attempts of a group that failed are one bar each.";
+            }
             section.figures.push(Figure::new(format!("gantt-workflow-{number}"), caption, gantt, 1));
         }
     }

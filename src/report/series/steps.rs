@@ -176,6 +176,15 @@ impl Accrual {
         self.amounts.iter().sum()
     }
 
+    /// The mean rate in each bin, per second, multiplied by `unit`.
+    pub(crate) fn rates(&self, unit: f64) -> Vec<TimePoint> {
+        let rate = |(bin, amount): (u32, &i128)| {
+            let Range { start, end } = self.bins.range(bin);
+            exact_point(start, *amount as f64 * 1e6 / (end - start).max(1) as f64 * unit)
+        };
+        (0..).zip(&self.amounts).map(rate).collect()
+    }
+
     /// The amount accrued by the beginning of each bin and by the end, multiplied by `unit`.
     pub(crate) fn points(&self, unit: f64) -> Vec<TimePoint> {
         let sums = self.amounts.iter().scan(0_i128, |sum, amount| {

@@ -8,7 +8,7 @@ use super::churn::{Outage, outages};
 use super::marks::marks;
 use super::places::Places;
 use super::schedule::{Fact, Schedule, Stretch, key};
-use crate::model::{Origin, Outcome, WorkflowSubmission};
+use crate::model::{Origin, Outcome, ProcSet, WorkflowSubmission};
 use crate::output::{ReadError, RunFolder, TaskRow, WorkflowRow};
 use crate::report::charts::{DagChart, GanttChart, Ink, TimeMarks};
 use crate::report::workflow_figure::{EndPath, kinds, workflow_figure};
@@ -17,6 +17,9 @@ use crate::workflow::{TaskId, Workflow};
 
 /// Most workflows of which figures are drawn.
 const DRAWN: usize = 3;
+
+/// Keys of tasks in groups begin here, so that they are not those of jobs.
+const MEMBERS: u64 = 1 << 62;
 
 /// The workflows of a run.
 pub(crate) struct Workflows {
@@ -36,16 +39,32 @@ pub(crate) struct Drawn {
     pub(crate) dag: Option<DagChart>,
     /// The processors of the grid while it was there, by type of task; `None` if they are too many jobs, or the run has no segments.
     pub(crate) gantt: Option<GanttChart>,
+    /// Whether its tasks ran in groups.
+    pub(crate) grouped: bool,
 }
 
 /// A workflow whose schedule is being drawn.
 struct Part {
     span: (u64, u64),
     schedule: Schedule,
-    /// The group of each task and its name, by job.
-    tasks: FxHashMap<u64, (u16, String, u32)>,
+    tasks: Vec<Drawable>,
+    /// The tasks of each job; of a group several.
+    of_job: FxHashMap<u64, Vec<usize>>,
     /// Names of the groups, the last of which has all other jobs.
     names: Vec<String>,
+}
+
+/// A task as it is drawn.
+struct Drawable {
+    /// The group of its colour.
+    group: u16,
+    name: String,
+    job: u64,
+    attempts: u32,
+    /// When its last attempt ran.
+    ran: (u64, u64),
+    /// The places of its processors among those of its job.
+    procs: ProcSet,
 }
 
 impl Workflows {
@@ -81,8 +100,10 @@ impl Workflows {
             let name = row.name.split('[').next().unwrap_or_default().to_owned();
             let dag = workflow_figure(&workflow, Some(&path));
             let dag = dag.map(|dag| DagChart { title: format!("{name} (workflow {})", row.workflow), ..dag });
-            parts.push(Part::new(row, &workflow, &tasks));
-            drawn.push(Drawn { number: row.workflow, name, dag, gantt: None });
+            let Ok(ungrouped) = Workflow::from_spec(of.ungrouped().clone()) else { continue };
+            parts.push(Part::new(row, &ungrouped, &tasks));
+            let grouped = of.groups.is_some();
+            drawn.push(Drawn { number: row.workflow, name, dag, gantt: None, grouped });
         }
         draw(folder, &mut drawn, parts)?;
         Ok(Some(Self { rows, drawn }))
@@ -114,13 +135,47 @@ impl Part {
         }
         names.push("other jobs".to_owned());
         let group = |kind: &str| kinds.get(kind).map_or(most, |(rank, _)| (*rank).min(most)) as u16;
-        let known = |task: &TaskRow| (task.job, (group(&task.kind), task.task.to_string(), task.attempts));
+        let procs: FxHashMap<&str, u32> =
+            workflow.tasks().map(|task| (task.name.as_str(), task.procs)).collect();
+        let drawable = |task: &TaskRow| Drawable {
+            group: group(&task.kind),
+            name: task.task.to_string(),
+            job: task.job,
+            attempts: task.attempts,
+            ran: (task.last_start.unwrap_or(task.ended).micros(), task.ended.micros()),
+            procs: ProcSet::full(procs.get(&*task.task).copied().unwrap_or(1)),
+        };
+        let mut drawn: Vec<Drawable> = tasks.iter().map(drawable).collect();
+        let mut of_job: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+        for (at, task) in drawn.iter().enumerate() {
+            of_job.entry(task.job).or_default().push(at);
+        }
+        of_job.values_mut().filter(|tasks| tasks.len() > 1).for_each(|tasks| settle(&mut drawn, tasks));
         let span = (row.submitted.micros(), row.ended.micros().max(row.submitted.micros() + 1));
-        Self {
-            span,
-            schedule: Schedule::of_part(span, names.len()),
-            tasks: tasks.iter().map(known).collect(),
-            names,
+        Self { span, schedule: Schedule::of_part(span, names.len()), tasks: drawn, of_job, names }
+    }
+
+    /// Takes what held processors: of a group each of its tasks, in the attempt that ended.
+    fn take(&mut self, origin: Origin, stretch: &Stretch) {
+        let Self { schedule, tasks, of_job, names, .. } = self;
+        let none = Vec::new();
+        let of = of_job.get(&stretch.key.1).filter(|_| origin == Origin::Grid).unwrap_or(&none);
+        let others = (names.len() - 1) as u16;
+        let (group, attempts) = of.first().map_or((others, 1), |at| (tasks[*at].group, tasks[*at].attempts));
+        if of.len() < 2 || stretch.attempt < attempts {
+            return schedule.take(stretch.clone(), Fact { group, attempts, ..Fact::NONE });
+        }
+        for at in of {
+            let task = &tasks[*at];
+            let (from, to) = (stretch.from.max(task.ran.0), stretch.to.min(task.ran.1));
+            let held = stretch.procs.iter().zip(0..).filter(|(_, place)| task.procs.contains(*place));
+            let mut procs = ProcSet::new();
+            held.for_each(|(proc, _)| procs.insert(proc));
+            if from < to {
+                let key = (None, MEMBERS + *at as u64);
+                let member = Stretch { key, from, to, procs, ..*stretch };
+                schedule.take(member, Fact { group: task.group, ..Fact::NONE });
+            }
         }
     }
 
@@ -135,16 +190,44 @@ impl Part {
         }
         chart.groups[others].1 = Ink::Axis;
         for bar in &mut chart.bars {
-            let job = bar.label.parse().ok().filter(|_| bar.group != others);
-            match job.and_then(|job: u64| self.tasks.get(&job)) {
-                Some((_, name, _)) => {
-                    bar.title = format!("{name}\n{}", bar.title);
-                    bar.label.clone_from(name);
-                }
-                None => bar.label.clear(),
-            }
+            let key: Option<u64> = bar.label.parse().ok().filter(|_| bar.group != others);
+            let of_job = |key| self.of_job.get(&key).and_then(|tasks| Some((tasks.len(), *tasks.first()?)));
+            let (tasks, task) = match key {
+                Some(key) if key >= MEMBERS => (1, self.tasks.get((key - MEMBERS) as usize)),
+                Some(key) => of_job(key).map_or((1, None), |(tasks, first)| (tasks, self.tasks.get(first))),
+                None => (1, None),
+            };
+            let Some(task) = task else {
+                bar.label.clear();
+                continue;
+            };
+            let name = if tasks > 1 { format!("group of {tasks} tasks") } else { task.name.clone() };
+            let title = bar.title.replacen(&bar.label, &task.job.to_string(), 1);
+            bar.title = format!("{name}\n{title}");
+            bar.label = name;
         }
         Some(chart)
+    }
+}
+
+/// Gives each task of a group the first of its processors that are free when it starts. Which it really has is not recorded.
+fn settle(tasks: &mut [Drawable], of: &[usize]) {
+    let mut order = of.to_vec();
+    order.sort_by_key(|at| (tasks[*at].ran, *at));
+    let most = of.iter().map(|at| tasks[*at].procs.len()).sum();
+    let (mut free, mut running) = (ProcSet::full(most), Vec::<usize>::new());
+    for at in order {
+        let start = tasks[at].ran.0;
+        running.retain(|before| {
+            let over = tasks[*before].ran.1 <= start;
+            if over {
+                free.insert_all(&tasks[*before].procs);
+            }
+            !over
+        });
+        let needs = tasks[at].procs.len();
+        tasks[at].procs = free.take_lowest(needs).unwrap_or_default();
+        running.push(at);
     }
 }
 
@@ -168,10 +251,7 @@ fn draw(folder: &RunFolder, drawn: &mut [Drawn], mut parts: Vec<Part>) -> Result
             procs: row.processors,
         };
         for part in parts.iter_mut().filter(|part| part.schedule.meets(&stretch)) {
-            let others = (part.names.len() - 1) as u16;
-            let task = part.tasks.get(&row.job).filter(|_| row.origin == Origin::Grid);
-            let (group, attempts) = task.map_or((others, 1), |(group, _, attempts)| (*group, *attempts));
-            part.schedule.take(stretch.clone(), Fact { group, attempts, ..Fact::NONE });
+            part.take(row.origin, &stretch);
         }
     }
     let end = parts.iter().map(|part| part.span.1).max().unwrap_or(0);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Submitted, Workflows, parts};
+use rustc_hash::FxHashMap;
+
+use super::{Submitted, TaskJob, Workflows, parts};
 use crate::model::{Outcome, PartitionSpec, WorkflowTask};
 use crate::output::{TaskRow, WorkflowRow};
 use crate::units::{Rate, Span, Time, Work};
@@ -26,7 +28,7 @@ impl Workflows {
         if std::mem::replace(&mut of.ended, true) {
             return fault(Rule::Once, format!("workflow {number} has a second row"));
         }
-        let columns = of.told(whole, platform);
+        let columns = of.told(whole, &self.jobs, platform);
         for (column, wrong) in columns {
             if let Some(follows) = wrong {
                 let rule = if column == "submitted" { Rule::Arrival } else { Rule::Columns };
@@ -64,7 +66,7 @@ fn ratio(name: &'static str, written: Option<f64>, above: Span, below: f64) -> C
 
 impl Submitted {
     /// The columns of a workflow's row.
-    fn told(&self, whole: &WorkflowRow, platform: &Platform) -> Vec<Column> {
+    fn told(&self, whole: &WorkflowRow, jobs: &FxHashMap<u64, TaskJob>, platform: &Platform) -> Vec<Column> {
         let rows = || self.rows.iter().flatten();
         let completed = rows().filter(|task| task.outcome == Outcome::Completed).count();
         let unfinished = rows().any(|task| task.outcome == Outcome::Unfinished);
@@ -112,13 +114,9 @@ impl Submitted {
             partitions.map(|part| u128::from(part.usable()) * u128::from(part.speed.units())).sum();
         let alone = fastest_path.max(span(units.checked_div(speeds).unwrap_or(0)));
         let makespan = whole.ended.since(self.workflow.submit);
-        let peak = if self.group.is_some() { u64::from(whole.peak_procs) } else { self.peak() };
+        let peak = self.peak(jobs).unwrap_or(u64::from(whole.peak_procs));
         let micros = |span: Span| span.micros() as f64;
-        let path = match &self.group {
-            None => self.path(whole),
-            // Rows of groups do not say when their jobs began.
-            Some(_) => written_parts(whole).filter(|parts| parts.iter().copied().sum::<Span>() == makespan),
-        };
+        let path = self.path(whole, jobs);
         let written = [whole.run, whole.data, whole.dispatch, whole.queue, whole.lost];
         let attempts = match &self.group {
             None => rows().map(|task| u64::from(task.attempts)).sum(),
@@ -181,14 +179,24 @@ impl Submitted {
         longest
     }
 
-    /// Most processors that tasks held at once in attempts that completed.
-    fn peak(&self) -> u64 {
+    /// The row of a job: of a group with the times of its job, whose last attempt is known to have begun only if it is the only one.
+    fn row(&self, at: usize, jobs: &FxHashMap<u64, TaskJob>) -> Option<TaskRow> {
+        let row = (*self.rows_of(at)?.first()?).clone();
+        if self.workflow.members(at).is_none() || row.outcome == Outcome::Unfinished {
+            return Some(row);
+        }
+        let job = jobs.get(&row.job)?;
+        let last_start = job.start.filter(|_| job.attempts == 1);
+        Some(TaskRow { started: job.start, last_start, ended: job.end, ..row })
+    }
+
+    /// Most processors that jobs held at once in attempts that completed; `None` if it is not known when these began.
+    fn peak(&self, jobs: &FxHashMap<u64, TaskJob>) -> Option<u64> {
         let mut changes: Vec<(Time, i64)> = Vec::new();
-        for (task, spec) in self.rows.iter().zip(&self.workflow.spec.tasks) {
-            let ran = task.as_ref().filter(|task| task.outcome == Outcome::Completed);
-            let Some((from, to)) = ran.and_then(|task| Some((task.last_start?, task.ended))) else {
-                continue;
-            };
+        for (at, spec) in self.workflow.spec.tasks.iter().enumerate() {
+            let row = self.row(at, jobs);
+            let Some(row) = row.filter(|row| row.outcome == Outcome::Completed) else { continue };
+            let (from, to) = (row.last_start?, row.ended);
             changes.extend([(from, i64::from(spec.procs)), (to, -i64::from(spec.procs))]);
         }
         // What ends at an instant is over when the next begins.
@@ -198,32 +206,37 @@ impl Submitted {
             held += change;
             most = most.max(held);
         }
-        u64::try_from(most).unwrap_or(0)
+        u64::try_from(most).ok()
     }
 
     /// The parts of the makespan on the way back from the task that ended last; `None` if the workflow has not ended.
-    fn path(&self, whole: &WorkflowRow) -> Option<[Span; 5]> {
-        let of = |job: u64| -> Option<&TaskRow> {
-            self.rows.get(usize::try_from(job.checked_sub(self.workflow.first_job.0)?).ok()?)?.as_ref()
+    fn path(&self, whole: &WorkflowRow, jobs: &FxHashMap<u64, TaskJob>) -> Option<[Span; 5]> {
+        let of = |job: u64| {
+            let at = usize::try_from(job.checked_sub(self.workflow.first_job.0)?).ok()?;
+            (at < self.workflow.spec.tasks.len()).then(|| self.row(at, jobs))?
         };
         let last = of(whole.last?)
             .filter(|task| task.known == whole.ended && task.outcome != Outcome::Unfinished)?;
-        let (mut sum, mut next) = ([Span::ZERO; 5], Some(last));
+        let (mut sum, mut next, mut known) = ([Span::ZERO; 5], Some(last), true);
         // A damaged table may lead in a circle.
         for _ in 0..=self.rows.len() {
-            let Some(task) = next else { return Some(sum) };
-            for (sum, part) in sum.iter_mut().zip(parts(task)?) {
+            let Some(task) = next else {
+                // Of a group with several attempts only the sum is known of what was lost and what was not.
+                let [run, .., lost] = &mut sum;
+                let (both, written) = (*run + *lost, whole.run.unwrap_or_default());
+                if !known && written <= both {
+                    (*run, *lost) = (written, Span::from_micros(both.micros() - written.micros()));
+                }
+                return Some(sum);
+            };
+            known &= task.last_start.is_some() || task.started.is_none();
+            for (sum, part) in sum.iter_mut().zip(parts(&task)?) {
                 *sum += part;
             }
             next = task.after.and_then(of);
         }
         None
     }
-}
-
-/// The parts of a makespan as they are written; `None` without them.
-fn written_parts(whole: &WorkflowRow) -> Option<[Span; 5]> {
-    Some([whole.run?, whole.data?, whole.dispatch?, whole.queue?, whole.lost?])
 }
 
 /// The partitions in which so many processors can be had.

@@ -1,0 +1,290 @@
+//! The check of files: each is where a task reads it, and each copy leaves from where the file is.
+//!
+//! A file is where its workflow begins with it, where the task that writes it completed, and where a copy of it has arrived. It stays there until
+//! nobody needs it: a site that leaves takes its files along, and brings them back.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::carried::{Cable, Carried, Use};
+use super::{Submitted, Workflows, violation};
+use crate::model::{NetworkSpec, Outcome, Sharing, SiteId, TransferOutcome, WorkflowSpec, WorkflowTask};
+use crate::output::{TaskRow, TransferRow};
+use crate::units::{Bandwidth, Bytes, Span, Time};
+use crate::verify::findings::{Row, Rule, Verdict};
+use crate::verify::platform::Platform;
+
+/// How files move, and where workflows begin and end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Paths {
+    /// The places, by name: the portal is 0, site `i` is `i + 1`.
+    places: BTreeMap<String, u32>,
+    /// Where stage-in lies and results go.
+    home: u32,
+    network: NetworkSpec,
+    /// Whether these links held throughout.
+    pub(crate) steady: bool,
+    /// When which place left; `None` if that is not known.
+    left: Option<Vec<(u32, Time)>>,
+}
+
+impl Paths {
+    /// The places of a grid.
+    pub(crate) fn new(platform: &Platform, network: NetworkSpec, home: u32) -> Self {
+        let sites = (1..).zip(&platform.sites).map(|(at, site)| (site.spec.name.clone(), at));
+        let places = sites.chain([("portal".to_owned(), 0)]).collect();
+        Self { places, home, network, steady: true, left: platform.events.then(Vec::new) }
+    }
+
+    /// Notes that a site has left.
+    pub(crate) fn left(&mut self, site: SiteId, at: Time) {
+        if let Some(left) = self.left.as_mut().filter(|_| site != SiteId::GRID) {
+            left.push((site.0 + 1, at));
+        }
+    }
+
+    /// Whether a place may have left from an instant to another.
+    fn may_have_left(&self, place: u32, from: Time, to: Time) -> bool {
+        let of = |(left, at): &(u32, Time)| *left == place && from <= *at && *at <= to;
+        self.left.as_ref().is_none_or(|left| left.iter().any(of))
+    }
+
+    /// The least time that a copy takes, if it has links and storages for itself.
+    fn least(&self, from: u32, to: u32, bytes: Bytes) -> Span {
+        let (from, to) = (from as usize, to as usize);
+        let time = |rate: Option<Bandwidth>| {
+            let rate = rate.map_or(0, |rate| u128::from(rate.bits()));
+            let micros = (u128::from(bytes.count()) * 8_000_000).div_ceil(rate.max(1));
+            Span::from_micros(u64::try_from(if rate == 0 { 0 } else { micros }).unwrap_or(u64::MAX))
+        };
+        let passing = self.network.link(from, to).latency + time(self.network.bandwidth(from, to));
+        let disks = [from, to].map(|place| time(self.network.storage(place).bandwidth));
+        disks.into_iter().fold(passing, Span::max)
+    }
+
+    /// What a copy uses together with others, and how much that carries.
+    fn cables(&self, from: u32, to: u32) -> impl Iterator<Item = (Cable, Bandwidth)> + use<> {
+        let (a, b) = (from as usize, to as usize);
+        let link = self.network.link(a, b).bandwidth.filter(|_| self.network.sharing == Sharing::Shared);
+        let cables = [
+            (Cable::Link(from.min(to), from.max(to)), link),
+            (Cable::Out(from), self.network.uplink(a)),
+            (Cable::In(to), self.network.uplink(b)),
+            (Cable::Storage(from), self.network.storage(a).bandwidth),
+            (Cable::Storage(to), self.network.storage(b).bandwidth),
+        ];
+        cables.into_iter().filter_map(|(cable, rate)| Some((cable, rate?)))
+    }
+}
+
+/// A copy of a file.
+#[derive(Debug)]
+pub(super) struct Copied {
+    file: u32,
+    from: u32,
+    to: u32,
+    row: TransferRow,
+}
+
+impl Copied {
+    fn arrived(&self) -> bool {
+        self.row.outcome == TransferOutcome::Arrived
+    }
+}
+
+/// The files of a workflow by name: their places in its list, and whether a task reads them.
+pub(super) type FilesByName = FxHashMap<String, (u32, bool)>;
+
+/// The files of a workflow by name.
+fn by_name(spec: &WorkflowSpec) -> FilesByName {
+    let mut read = vec![false; spec.files.len()];
+    spec.tasks.iter().flat_map(|task| &task.inputs).for_each(|file| read[*file as usize] = true);
+    let files = spec.files.iter().zip((0..).zip(read));
+    files.map(|(file, place)| (file.name.clone(), place)).collect()
+}
+
+impl Workflows {
+    /// Takes the row of a copy, and checks what does not depend on other rows.
+    pub(crate) fn transfer(&mut self, copy: TransferRow, paths: &Paths, verdict: &mut Verdict) {
+        let row = Row { file: "transfers.csv", line: copy.line };
+        let TransferRow { workflow, job, asked, began, ended, .. } = copy;
+        let fault = |rule, message| violation(rule, asked, job, message, row);
+        let Some(of) = self.submitted.get_mut(&workflow) else {
+            let message = format!("the workloads of the run have no workflow {workflow}");
+            return verdict.report(fault(Rule::Rows, message));
+        };
+        let spec = &of.workflow.spec;
+        if of.by_name.is_empty() {
+            of.by_name = by_name(spec);
+        }
+        let text = format!("file `{}` of workflow {workflow}", copy.file);
+        let Some(&(file, read)) = of.by_name.get(&*copy.file) else {
+            let message = format!("workflow {workflow} moves no file `{}`", copy.file);
+            return verdict.report(fault(Rule::Rows, message));
+        };
+        let place = |name: &str| paths.places.get(name).copied();
+        let (Some(from), Some(to)) = (place(&copy.from), place(&copy.to)) else {
+            let message = format!(
+                "{text} is copied from {} to {}, which are not both places of the grid",
+                copy.from, copy.to
+            );
+            return verdict.report(fault(Rule::Place, message));
+        };
+        let size = spec.files[file as usize].size;
+        if size.count() != copy.bytes {
+            let message = format!("{text} has {} bytes, and its copy {}", size.count(), copy.bytes);
+            verdict.report(fault(Rule::Data, message));
+        }
+        if from == to {
+            verdict.report(fault(Rule::Data, format!("{text} is copied from {} to itself", copy.from)));
+        }
+        let task = job.checked_sub(of.workflow.first_job.0).and_then(|at| spec.tasks.get(at as usize));
+        let needs = |task: &WorkflowTask| match read {
+            true => task.inputs.contains(&file),
+            false => task.outputs.contains(&file),
+        };
+        if !task.is_some_and(needs) {
+            let does = if read { "read" } else { "write" };
+            verdict.report(fault(
+                Rule::Data,
+                format!("{text} is copied for job {job}, which does not {does} it"),
+            ));
+        } else if !read && to != paths.home {
+            let message = format!("{text} is a result, and goes to {}, where results do not go", copy.to);
+            verdict.report(fault(Rule::Data, message));
+        }
+        let arrived = copy.outcome == TransferOutcome::Arrived;
+        let times = [Some(of.workflow.submit), Some(asked), began, Some(ended)];
+        if !times.iter().flatten().is_sorted() || (arrived && began.is_none()) {
+            let message = format!("the times of a copy of {text} are not in order");
+            verdict.report(fault(Rule::Columns, message));
+        }
+        let least = paths.least(from, to, size);
+        let took = began.map_or(Span::ZERO, |began| ended.since(began));
+        if arrived && paths.steady && took < least {
+            let message = format!(
+                "a copy of {text} takes {took} s from {} to {}, which takes {least} s at least",
+                copy.from, copy.to
+            );
+            verdict.report(fault(Rule::Data, message));
+        }
+        verdict.count_check(Rule::Data);
+        of.copies.push(Copied { file, from, to, row: copy });
+    }
+
+    /// Checks where files are, when all rows are there.
+    pub(super) fn check_files(&self, paths: &Paths, verdict: &mut Verdict) {
+        let mut carried = Carried::default();
+        for of in self.submitted.values() {
+            of.check_files(paths, verdict);
+            for copy in of.copies.iter().filter(|copy| copy.arrived() && paths.steady) {
+                let Some(began) = copy.row.began else { continue };
+                let latency = paths.network.link(copy.from as usize, copy.to as usize).latency;
+                for (cable, rate) in paths.cables(copy.from, copy.to) {
+                    let over = if matches!(cable, Cable::Storage(_)) { Span::ZERO } else { latency };
+                    let due = Time::from_micros(copy.row.ended.micros().saturating_sub(over.micros()));
+                    let (bytes, row) = (copy.row.bytes, (&copy.row.file, copy.row.line, copy.row.job));
+                    carried.add(cable, rate, Use { began, due, bytes, row });
+                }
+            }
+        }
+        let name = |place: u32| {
+            paths.places.iter().find(|(_, at)| **at == place).map_or("no place", |(name, _)| name.as_str())
+        };
+        carried.check(name, verdict);
+    }
+}
+
+impl Submitted {
+    /// Checks that each task that completed had the files that it reads, and that each copy left from where its file was.
+    fn check_files(&self, paths: &Paths, verdict: &mut Verdict) {
+        let spec = &self.workflow.spec;
+        let number = self.workflow.number;
+        let place = |row: &TaskRow| paths.places.get(&*row.site).copied();
+        // Where and from when on each file is.
+        let mut there: Vec<Vec<(u32, Time, Option<usize>)>> = vec![Vec::new(); spec.files.len()];
+        let mut made = vec![false; spec.files.len()];
+        for (at, task) in spec.tasks.iter().enumerate() {
+            task.outputs.iter().for_each(|file| made[*file as usize] = true);
+            let Some(rows) = self.rows_of(at) else { continue };
+            let completed = rows.iter().all(|row| row.outcome == Outcome::Completed);
+            let known = rows.iter().map(|row| row.known).max();
+            if let (true, Some(place), Some(known)) = (completed, place(rows[0]), known) {
+                task.outputs.iter().for_each(|file| there[*file as usize].push((place, known, None)));
+            }
+        }
+        for (file, _) in made.iter().enumerate().filter(|(_, made)| !**made) {
+            there[file].push((paths.home, self.workflow.submit, None));
+        }
+        for (at, copy) in self.copies.iter().enumerate().filter(|(_, copy)| copy.arrived()) {
+            there[copy.file as usize].push((copy.to, copy.row.ended, Some(at)));
+        }
+        let since = |file: u32, place: u32, but: Option<usize>| {
+            let at = there[file as usize]
+                .iter()
+                .filter(|(at, _, by)| *at == place && (but.is_none() || *by != but));
+            at.map(|(_, since, _)| *since).min()
+        };
+        for (at, task) in spec.tasks.iter().enumerate() {
+            let Some(rows) = self.rows_of(at) else { continue };
+            if rows.iter().any(|row| row.outcome != Outcome::Completed) {
+                continue;
+            }
+            // A group that began again has the last start of each of its tasks only.
+            let starts = rows.iter().filter_map(|row| row.last_start);
+            let start = if rows[0].attempts == 1 { starts.min() } else { starts.max() };
+            let (Some(start), Some(site)) = (start, place(rows[0])) else { continue };
+            for file in &task.inputs {
+                let since = since(*file, site, None);
+                if since.is_none_or(|since| since > start) {
+                    let (row, name) = (rows[0], &spec.files[*file as usize].name);
+                    let there = since.map_or("never".to_owned(), |since| format!("only at {since} s"));
+                    let message = format!(
+                        "task `{}` of workflow {number} starts at {start} s, and file `{name}`, which it reads, is {there} at {}",
+                        task.name, row.site
+                    );
+                    let at = Row { file: "tasks.csv", line: row.line };
+                    verdict.report(violation(Rule::Data, start, row.job, message, at));
+                }
+                verdict.count_check(Rule::Data);
+            }
+        }
+        let mut order: Vec<usize> = (0..self.copies.len()).collect();
+        order.sort_by_key(|at| {
+            let Copied { file, to, row, .. } = &self.copies[*at];
+            (*file, *to, row.asked, row.ended, row.line)
+        });
+        for at in &order {
+            let Copied { file, from, to, row } = &self.copies[*at];
+            let text = format!("file `{}` of workflow {number}", row.file);
+            let source = Row { file: "transfers.csv", line: row.line };
+            let mut fault =
+                |message| verdict.report(violation(Rule::Data, row.asked, row.job, message, source));
+            let asked = row.asked;
+            if since(*file, *from, Some(*at)).is_none_or(|since| since > asked) {
+                fault(format!("{text} is to be copied from {} at {asked} s, where it is not then", row.from));
+            }
+            if since(*file, *to, Some(*at)).is_some_and(|since| since < asked) {
+                fault(format!("{text} is to be copied to {} at {asked} s, where it is already", row.to));
+            }
+        }
+        for pair in order.windows(2) {
+            let [first, second] = [pair[0], pair[1]].map(|at| &self.copies[at]);
+            let asked = second.row.asked;
+            let both = (first.file, first.to) == (second.file, second.to) && asked < first.row.ended;
+            let broken = first.row.outcome == TransferOutcome::Lost
+                || [first.from, first.to]
+                    .iter()
+                    .any(|place| paths.may_have_left(*place, first.row.asked, asked));
+            if both && !broken {
+                let message = format!(
+                    "file `{}` of workflow {number} is to be copied to {} at {asked} s, where it is on its way to since {} s",
+                    second.row.file, second.row.to, first.row.asked
+                );
+                let row = Row { file: "transfers.csv", line: second.row.line };
+                verdict.report(violation(Rule::Data, asked, second.row.job, message, row));
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! `gridemu validate` on the files of workflows and on groups: valid runs, and rows damaged by hand, each of which is found.
+
+use std::fs;
+
+use gridemu::verify::Rule::{self, Columns, Data, Members, Place, Rows};
+
+use crate::cli::gridemu;
+use crate::validating::{judged, legal};
+use crate::validating_workflows::damage;
+
+/// A fork-join of one, four and one tasks of 100 s; two of the four run at each site. A file takes 10 s over the link, and 1 s of latency.
+pub(crate) const FILES: &str = r#"
+[[site]]
+names  = ["ada", "bob"]
+machines = [{ class = "node", count = 1, cores = 2 }]
+policy = "fcfs"
+[network]
+latency = "1 s"
+bandwidth = "8 Mbit/s"
+[broker]
+policy = "mct"
+[[workload]]
+workflow = "fork-join[tasks=6,width=4,runtime=100 s,data=10 MB]"
+"#;
+
+/// The same in one job of two processors, from 1 s to 401 s.
+const GROUP: &str = r#"
+[[site]]
+name     = "ada"
+machines = [{ class = "node", count = 1, cores = 4 }]
+policy   = "fcfs"
+[network]
+latency = "1 s"
+[broker]
+policy = "mct"
+[[workload]]
+workflow = "fork-join[tasks=6,width=4,runtime=100 s,data=0 B]"
+group    = "pilot[procs=2]"
+"#;
+
+/// A row, cells of it with what they say instead, the rule, and what is said about it.
+type Case = (&'static str, &'static [(&'static str, &'static str)], Rule, &'static str);
+
+/// Each damaged row of the file is found, and the run as it was is valid.
+fn found(scenario: &str, file: &str, cases: &[Case]) {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("run.toml"), folder.path().join("out"));
+    fs::write(&path, scenario).unwrap();
+    gridemu(&["run", path.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
+    legal(&out);
+    let text = fs::read_to_string(out.join(file)).unwrap();
+    for (row, cells, rule, says) in cases {
+        cells.iter().for_each(|(column, value)| damage(&out, file, row, column, value));
+        let broken = judged(&out).pop().unwrap().verdict.broken;
+        let first = &broken.get(rule).unwrap_or_else(|| panic!("{row} {cells:?}: {broken:#?}")).first;
+        assert!(first.message.contains(says), "{row} {cells:?}: {}", first.message);
+        fs::write(out.join(file), &text).unwrap();
+    }
+    legal(&out);
+}
+
+#[test]
+fn damaged_copies_of_files_are_found() {
+    let (fork, work, other, join) =
+        ("0,fork_00000001.out,", "0,work_00000004.out,", "0,work_00000005.out,", "0,join_00000006.out,");
+    let cases: &[Case] = &[
+        (fork, &[("file", "spoon")], Rows, "workflow 0 moves no file `spoon`"),
+        (fork, &[("workflow", "7")], Rows, "have no workflow 7"),
+        (fork, &[("from", "mars")], Place, "is copied from mars to bob, which are not both places"),
+        (fork, &[("bytes", "9")], Data, "has 10000000 bytes, and its copy 9"),
+        (fork, &[("to", "ada")], Data, "is copied from ada to itself"),
+        (fork, &[("job", "6")], Data, "is copied for job 6, which does not read it"),
+        (join, &[("job", "5")], Data, "is copied for job 5, which does not write it"),
+        (join, &[("to", "bob")], Data, "is a result, and goes to bob, where results do not go"),
+        (fork, &[("began", "101")], Columns, "the times of a copy of file `fork_00000001.out`"),
+        (fork, &[("began", "")], Columns, "the times of a copy of file `fork_00000001.out`"),
+        (fork, &[("ended", "112")], Data, "takes 10 s from ada to bob, which takes 11 s at least"),
+        // The broker knows at 102 s that the file is there.
+        (fork, &[("asked", "101.5")], Data, "is to be copied from ada at 101.5 s, where it is not then"),
+        (fork, &[("from", "portal")], Data, "is to be copied from portal at 102 s, where it is not then"),
+        (
+            other,
+            &[("job", "4"), ("file", "fork_00000001.out")],
+            Data,
+            "is to be copied to ada at 215 s, where it is already",
+        ),
+        (
+            other,
+            &[("file", "work_00000004.out")],
+            Data,
+            "is to be copied to ada at 215 s, where it is on its way to since 215 s",
+        ),
+        // Two files at once take 20 s; each alone would be through in 10 s.
+        (
+            "0,work_",
+            &[("ended", "235")],
+            Data,
+            "is through at 234 s, and the link of ada and bob does not carry all copies up to then at 8 Mbit/s",
+        ),
+        (
+            fork,
+            &[("ended", "120")],
+            Data,
+            "starts at 114 s, and file `fork_00000001.out`, which it reads, is only at 120 s at bob",
+        ),
+        (
+            work,
+            &[("outcome", "lost")],
+            Data,
+            "starts at 237 s, and file `work_00000004.out`, which it reads, is never at ada",
+        ),
+    ];
+    found(FILES, "transfers.csv", cases);
+}
+
+#[test]
+fn tasks_that_do_not_run_as_their_group_are_found() {
+    let (fork, join) = ("0,fork_00000001,", "0,join_00000006,");
+    let cases: &[Case] = &[
+        (
+            fork,
+            &[("started", "0.5"), ("last_start", "0.5")],
+            Members,
+            "starts at 0.5 s, and its group starts at 1 s",
+        ),
+        (join, &[("ended", "402")], Members, "ends at 402 s, and its group at 401 s"),
+        (
+            "0,work_00000004,",
+            &[("started", "150"), ("last_start", "150")],
+            Members,
+            "starts at 150 s, when the tasks of its group need 3 processors of 2",
+        ),
+        (
+            "0,work_00000002,",
+            &[("started", "50"), ("last_start", "50")],
+            Members,
+            "starts at 50 s, and `fork_00000001`, which its group has before it, ends at 101 s",
+        ),
+        (join, &[("ended", "390")], Members, "runs for 89 s, and takes 100 s at least where it is"),
+    ];
+    found(GROUP, "tasks.csv", cases);
+    // The parts of the makespan are those of the job, and so are the processors.
+    let cases: &[Case] = &[
+        ("0,", &[("dispatch", "1"), ("queue", "1")], Columns, "`dispatch` of workflow 0 is not 2"),
+        ("0,", &[("peak_procs", "1")], Columns, "`peak_procs` of workflow 0 is not 2"),
+    ];
+    found(GROUP, "workflows.csv", cases);
+}
