@@ -2,6 +2,7 @@
 //!
 //! What waits for what is taken from the edges and files of the submitted workflow alone, and what happened from the rows alone.
 
+mod faults;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,8 @@ pub(crate) struct Workflows {
     submitted: BTreeMap<u32, Submitted>,
     /// What `jobs.csv` says of tasks, by the number of the job.
     jobs: FxHashMap<u64, TaskJob>,
+    /// Attempts that failed by themselves, by the number of the job.
+    failed: FxHashMap<u64, Vec<u32>>,
 }
 
 /// A workflow as it was submitted, and the rows of its tasks.
@@ -157,6 +160,10 @@ impl Workflows {
         if let Some(differs) = self.jobs.get(&task.job).and_then(|job| differs(&task, job, grouped)) {
             let message = format!("`{differs}` of {text} is not that of job {} in jobs.csv", task.job);
             fault(Rule::Rows, task.known, message);
+        }
+        let failed = self.failed.get(&task.job).map_or(&[][..], Vec::as_slice);
+        if let Some(wrong) = of.misdrawn(&task, failed) {
+            fault(Rule::Outcome, task.known, format!("{text} {wrong}"));
         }
         for rule in [Rule::Once, Rule::Arrival, Rule::Rows, Rule::Columns] {
             verdict.count_check(rule);
