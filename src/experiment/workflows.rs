@@ -136,7 +136,9 @@ fn submissions(
         }
     };
     let source = source.repeated(*count, *every).with_overheads(*overheads);
-    let source = source.failing(failures.clone()).map_err(RunError::from_reading)?;
+    let source = source
+        .failing(failures.clone())
+        .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
     let source = match group {
         Some(by) => source.grouped(by).map_err(RunError::request)?,
         None => source,

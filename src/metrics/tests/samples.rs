@@ -98,7 +98,7 @@ pub(crate) fn happened(kind: EventKind, to: &JobRecord) -> EventRecord {
     }
 }
 
-pub(crate) const EVENT_CAUSES: [EventCause; 12] = [
+pub(crate) const EVENT_CAUSES: [EventCause; 11] = [
     EventCause::None,
     EventCause::Chance,
     EventCause::Script,
@@ -110,7 +110,6 @@ pub(crate) const EVENT_CAUSES: [EventCause; 12] = [
     EventCause::Refused(RejectReason::Malformed),
     EventCause::Refused(RejectReason::Policy),
     EventCause::Replanned,
-    EventCause::TaskFailed,
 ];
 
 const OUTCOMES: [Outcome; 8] = [
