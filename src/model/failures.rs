@@ -52,7 +52,7 @@ impl WorkflowSubmission {
         let tasks: Vec<(u32, u32)> =
             places.into_iter().map(|task| (task, failures.of(&all[task as usize].kind))).collect();
         let any = tasks.iter().any(|(_, odds)| *odds > 0);
-        any.then(|| Faults { seed: self.seed, tasks, most: failures.attempts, failed: 0 })
+        any.then_some(Faults { seed: self.seed, tasks, most: failures.attempts, failed: 0 })
     }
 }
 
