@@ -140,8 +140,10 @@ fn an_attempt_that_goes_on_from_a_checkpoint_fails_in_what_is_left() {
     assert_eq!(micros(events[0].wasted), first - kept);
 }
 
-/// How long each attempt of each task ran, and how the tasks ended.
-fn ran(records: &[Record]) -> (BTreeMap<(u64, u32), u64>, Vec<(Outcome, u32)>) {
+/// How long each attempt of each task ran, and how each task ended after how many attempts.
+type Ran = (BTreeMap<(u64, u32), u64>, Vec<(Outcome, u32)>);
+
+fn ran(records: &[Record]) -> Ran {
     let mut lengths = BTreeMap::new();
     for record in records {
         if let Record::Segment(segment) = record {

@@ -277,7 +277,7 @@ fn tasks_fail_by_themselves_and_are_valid() {
                 count = 3\nevery = '10 min'\nscale_runtime = 10.0\nfailures = { mProject = 0.5, '*' = 0.1 }\n";
     for group in ["none", "horizontal[size=4]"] {
         let scenario =
-            file(folder.path(), "run.toml", &format!("{grid}task_attempts = 20\ngroup = '{group}'\n"));
+            file(folder.path(), "run.toml", format!("{grid}task_attempts = 20\ngroup = '{group}'\n"));
         let ran = gridemu(&["run", &scenario, "--out", &out, "--verbose"]);
         ran.well();
         assert!(ran.out.contains("task failed"), "{}", ran.out);
@@ -299,7 +299,7 @@ fn tasks_fail_by_themselves_and_are_valid() {
     explained.well();
     assert!(explained.out.contains("returned: failed by itself"), "{}", explained.out);
     // Twice is too often for some.
-    let scenario = file(folder.path(), "run.toml", &format!("{grid}task_attempts = 2\n"));
+    let scenario = file(folder.path(), "run.toml", format!("{grid}task_attempts = 2\n"));
     gridemu(&["run", &scenario, "--out", &out]).well();
     gridemu(&["validate", &out]).well();
     let tasks = table(&std::path::Path::new(&out).join("tasks.csv"));
@@ -318,7 +318,7 @@ fn tasks_fail_by_themselves_and_are_valid() {
         assert_eq!(checked.code, Some(1), "{}", checked.out);
         assert!(checked.out.contains(said), "no `{said}` in\n{}", checked.out);
     }
-    let scenario = file(folder.path(), "run.toml", &grid.replace("mProject =", "mProjekt ="));
+    let scenario = file(folder.path(), "run.toml", grid.replace("mProject =", "mProjekt ="));
     gridemu(&["run", &scenario]).ends(2, &["`failures` has a probability for type `mProjekt`", "`mProject`"]);
 }
 
