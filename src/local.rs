@@ -32,6 +32,7 @@ mod decision;
 mod error;
 mod explain;
 mod explanation;
+mod faults;
 mod ineligible;
 mod marks;
 mod numbers;

@@ -7,6 +7,7 @@ mod churn;
 mod class;
 mod elastic;
 mod enactment;
+mod failures;
 mod grid;
 mod ids;
 mod job;
@@ -33,6 +34,7 @@ pub use enactment::{
     EstimateBase, LostData, PlanRepair, TaskOrder, TransferMode, TransferOutcome, TransferRecord,
     WorkflowSettings,
 };
+pub use failures::{Faults, TaskFailures};
 pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, Replan, Sharing, StorageSpec};
 pub use ids::{
     FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkflowId, WorkloadId,

@@ -24,6 +24,7 @@ mod draft;
 mod error;
 mod estimates;
 mod facts;
+pub(crate) mod faults;
 mod graph;
 pub mod grouping;
 mod scale;

@@ -323,7 +323,11 @@ impl Dispatcher {
             return;
         }
         self.last = now.time;
-        let used = job.grid.as_ref().map_or(0, |grid| grid.assignment.saturating_sub(grid.recalled));
+        if why == EventCause::TaskFailed {
+            // The site counts these attempts.
+            return self.notify_broker(now, ToBroker::Returned { job, why }, outbox);
+        }
+        let used = job.grid.as_ref().map_or(0, |grid| grid.tries());
         if used > self.spec.retries {
             self.give_up(&job, why, now, outbox);
             return;

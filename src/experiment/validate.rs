@@ -74,6 +74,7 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
         match row {
             TableRow::Event(event) => {
                 let at = Row { file: "events.csv", line: event.line };
+                workflows.event(&event);
                 match names.event(&event) {
                     Ok(record) => {
                         checker.event(&record, at);

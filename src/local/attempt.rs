@@ -13,7 +13,7 @@ impl Past {
         let GridContext { kept, energy, cost, failed_at, .. } = *grid;
         let has_marks = grid.task.as_ref().is_some_and(|task| task.marks.is_some());
         let past = Self { kept, energy, cost, failed_at, has_marks, ..Self::default() };
-        (past != Self::default()).then_some(past)
+        (past != Self::default() || grid.faults().is_some()).then_some(past)
     }
 }
 

@@ -189,7 +189,7 @@ impl State {
         let end_after =
             |work: Work| (work - job.done).span_at(job.rate).and_then(|span| now.checked_add(span));
         job.expected_end = end_after(job.estimated).unwrap_or(Time::NEVER).max(now + Span::TICK);
-        job.end = end_after(job.target).ok_or_else(|| PartitionError::EndOfTime {
+        job.end = end_after(job.stops_at()).ok_or_else(|| PartitionError::EndOfTime {
             job: JobRef::new(job.origin, settings.site, job.job.id),
             site: settings.site_name.clone(),
             time: now,

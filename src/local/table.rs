@@ -128,6 +128,8 @@ pub(super) struct Past {
     pub(super) charged: Option<Charged>,
     /// Whether it has marks on its way.
     pub(super) has_marks: bool,
+    /// Work of the present attempt after which it fails by itself, if it does.
+    pub(super) fails_at: Option<Work>,
 }
 
 /// What an attempt was charged before prices or power changed, and for how much processor time.

@@ -69,6 +69,9 @@ pub struct MachineChanges {
     pub slowed: u64,
 }
 
+/// The cause of work that attempts of tasks wasted which failed by themselves, and whose jobs went on.
+const TASK_FAILED: &str = "task failed";
+
 /// Work that was wasted for one cause.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WastedWork {
@@ -180,7 +183,7 @@ impl Churn {
     }
 
     /// Attempts that failed for `causes` while their job continued, at `site` or anywhere.
-    pub(super) fn failed_attempts(&self, site: Option<SiteId>, causes: fn(EventCause) -> bool) -> Count {
+    pub(super) fn failed_attempts(&self, site: Option<SiteId>, causes: impl Fn(EventCause) -> bool) -> Count {
         let of = |at, cause| site.is_none_or(|site| site == at) && causes(cause);
         let mut sum = self.count(EventKind::Requeued, of);
         sum.merge(&self.count(EventKind::Returned, of));
@@ -224,27 +227,35 @@ impl Churn {
     }
 
     fn lost_work(&self, ledger: &Ledger) -> Vec<WastedWork> {
-        let machine = self.failed_attempts(None, |cause| cause != EventCause::SiteLeft);
+        let others = [EventCause::SiteLeft, EventCause::TaskFailed];
+        let machine = self.failed_attempts(None, |cause| !others.contains(&cause));
         let site = self.failed_attempts(None, |cause| cause == EventCause::SiteLeft);
+        let task = self.failed_attempts(None, |cause| cause == EventCause::TaskFailed);
         let wasted = &ledger.ended;
         let rows = [
             ("machine left", machine.losses, machine.lost),
             ("site left", site.losses, site.lost),
+            (TASK_FAILED, task.losses, task.lost),
             ("killed at the estimate", wasted.killed.0, wasted.killed.1),
             ("cancelled", wasted.cancelled.0, wasted.cancelled.1),
             ("failed", wasted.failed.0, wasted.failed.1),
             ("unfinished", wasted.unfinished.0, wasted.unfinished.1),
         ];
         let in_use = ledger.in_use();
-        // Work wasted by machines is counted in the window, but time in use in the whole run.
-        let whole = |cause: &str| self.window == Window::ALL || !cause.ends_with(" left");
+        // Work wasted by machines and failures is counted in the window, but time in use in the whole run.
+        let by_event = |cause: &str| cause.ends_with(" left") || cause == TASK_FAILED;
+        let whole = |cause: &str| self.window == Window::ALL || !by_event(cause);
         let row = |(cause, attempts, lost): (&str, u64, ProcTime)| WastedWork {
             cause: cause.to_owned(),
             attempts,
             proc_s: lost as f64 / Usage::PROC_SECOND as f64,
             share: (in_use > 0 && whole(cause)).then(|| lost as f64 / in_use as f64),
         };
-        rows.map(row).to_vec()
+        // A run without such tasks does not mention them.
+        rows.into_iter()
+            .filter(|(cause, attempts, _)| *cause != TASK_FAILED || *attempts > 0)
+            .map(row)
+            .collect()
     }
 
     fn refusals(&self) -> Vec<Refusals> {

@@ -220,6 +220,7 @@ const fn cause_code(cause: EventCause) -> [u8; 2] {
         EventCause::Refused(reason) => [6, reason_code(reason)],
         EventCause::Replanned => [7, 0],
         EventCause::Unheeded(reason) => [8, reason as u8],
+        EventCause::TaskFailed => [9, 0],
     }
 }
 

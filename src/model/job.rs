@@ -71,7 +71,7 @@ pub struct GridContext {
     pub energy: Energy,
     /// Money charged for earlier attempts.
     pub cost: Money,
-    /// The time at which the last attempt failed because of churn, if one did and none has started since.
+    /// The time at which the last attempt failed, if one did and none has started since.
     pub failed_at: Option<Time>,
     /// The number of elastic commands that have been carried out for it.
     pub commands: u32,

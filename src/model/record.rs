@@ -231,6 +231,8 @@ pub enum EventCause {
     Replanned,
     /// An elastic command cannot be carried out, for this reason.
     Unheeded(CommandRefusal),
+    /// The attempt failed by itself, whatever the machines did.
+    TaskFailed,
 }
 
 impl fmt::Display for EventCause {
@@ -246,6 +248,7 @@ impl fmt::Display for EventCause {
             Self::Replanned => "replanned",
             Self::Refused(reason) => return reason.fmt(f),
             Self::Unheeded(reason) => reason.name(),
+            Self::TaskFailed => "task-failed",
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{GroupMember, Job};
+use super::{Faults, GroupMember, Job};
 use crate::units::{Rate, Span, Time, Work};
 
 /// What a job has that is a task of a workflow.
@@ -19,6 +19,8 @@ pub struct TaskContext {
     pub here: Option<(Work, Work)>,
     /// The tasks that it consists of, if it is a group.
     pub marks: Option<Marks>,
+    /// How its attempts fail by themselves, if they may.
+    pub faults: Option<Faults>,
 }
 
 /// The marks on the way of a job that is a group of tasks: where each of these begins and ends, and when the job was there.
@@ -52,7 +54,7 @@ impl Marks {
     }
 
     /// The work of the job up to the beginning and the end of the task at this place.
-    fn work(&self, at: usize) -> (Work, Work) {
+    pub(crate) fn work(&self, at: usize) -> (Work, Work) {
         let reference = || (Work::of_runtime(self.runs[at].0), Work::of_runtime(self.runs[at].1));
         self.here.as_ref().map_or_else(reference, |here| here[at])
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    GridContext, Job, JobId, Marks, Outcome, PartitionId, SiteId, TaskContext, TaskId, TaskTimes, WorkflowId,
+    GridContext, Job, JobId, Marks, Outcome, PartitionId, SiteId, TaskContext, TaskFailures, TaskId,
+    TaskTimes, WorkflowId,
 };
 use crate::units::{Bytes, Span, Time};
 
@@ -80,6 +81,8 @@ pub struct WorkflowSubmission {
     pub groups: Option<Box<TaskGroups>>,
     /// What its enactment takes beyond its tasks.
     pub overheads: WorkflowOverheads,
+    /// How often attempts of its tasks fail by themselves, if they do.
+    pub failures: Option<TaskFailures>,
     /// The seed of what is drawn for it, such as errors of estimates.
     pub seed: u64,
 }
@@ -124,6 +127,7 @@ impl WorkflowSubmission {
             spec,
             groups: None,
             overheads: WorkflowOverheads::default(),
+            failures: None,
             seed: 0,
         }
     }
@@ -150,16 +154,16 @@ impl WorkflowSubmission {
                 (class.clone(), TaskTimes { runtime: *runtime + overhead, estimate: estimate + overhead })
             };
             let marks = self.members(at as usize).map(|members| Marks::of(members, overhead));
-            let own =
-                (believed.is_some() || !task.by_class.is_empty() || marks.is_some()).then(|| TaskContext {
-                    overrun: believed.is_some(),
-                    by_class: task.by_class.iter().map(times).collect(),
-                    here: None,
-                    marks,
-                });
+            let own = TaskContext {
+                overrun: believed.is_some(),
+                by_class: task.by_class.iter().map(times).collect(),
+                here: None,
+                marks,
+                faults: self.faults(at as usize),
+            };
             let context = GridContext {
                 number: self.first_task.0 + at,
-                task: own.map(Box::new),
+                task: (own != TaskContext::default()).then(|| Box::new(own)),
                 ..GridContext::default()
             };
             let job = Job::rigid(self.first_job.0 + at, self.submit, task.procs, task.runtime + overhead);

@@ -109,10 +109,16 @@ pub(super) fn inline(value: &Value) -> String {
         Value::Table(table) if table.is_empty() => "{}".to_owned(),
         Value::Table(table) => {
             let pairs: Vec<String> =
-                table.iter().map(|(key, value)| format!("{key} = {}", inline(value))).collect();
+                table.iter().map(|(key, value)| format!("{} = {}", named(key), inline(value))).collect();
             format!("{{ {} }}", pairs.join(", "))
         }
     }
+}
+
+/// A key of TOML, in quotes if it needs them.
+fn named(key: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if !key.is_empty() && key.chars().all(is_bare) { key.to_owned() } else { quoted(key) }
 }
 
 /// A basic string of TOML.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::formats::swf::Clean;
-use crate::model::{Named, NamedError, WorkflowOverheads};
+use crate::model::{Named, NamedError, TaskFailures, WorkflowOverheads};
 use crate::scenario::archive;
 use crate::workflow::Rescaled;
 use crate::workflow::shapes::ShapeSpec;
@@ -47,6 +47,8 @@ pub struct WorkflowPlan {
     pub group: Option<Named>,
     /// What their enactment takes beyond their tasks.
     pub overheads: WorkflowOverheads,
+    /// How often attempts of their tasks fail by themselves.
+    pub failures: Option<TaskFailures>,
 }
 
 /// Where workflows come from.
@@ -65,7 +67,9 @@ impl WorkflowPlan {
             WorkflowOrigin::Shape(shape) => shape.seed.is_none() || self.count > 1,
             WorkflowOrigin::File(_) => false,
         };
-        shape || self.every.is_some_and(|every| !matches!(every, Lengths::Fixed(_)))
+        shape
+            || self.failures.is_some()
+            || self.every.is_some_and(|every| !matches!(every, Lengths::Fixed(_)))
     }
 }
 

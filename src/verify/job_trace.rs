@@ -32,8 +32,6 @@ pub(super) struct JobTrace {
     pub(super) halts: Vec<(Time, Time)>,
     /// The time of the last elastic command that changed it.
     pub(super) commanded: Option<Time>,
-    /// Whether it may run longer than its estimate everywhere.
-    pub(super) overrun: bool,
 }
 
 impl JobTrace {

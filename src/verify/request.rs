@@ -68,9 +68,6 @@ impl Checker {
             self.traces.entry(name).or_default().overrun = true;
         }
         let owed = self.owed(job, requested);
-        if requested.overrun {
-            self.traces.entry(name).or_default().overrun = true;
-        }
         let Self { platform, verdict, .. } = self;
         let JobRecord { submit, end, run, estimate, outcome, .. } = *job;
         let text = platform.job(name);

@@ -4,6 +4,7 @@
 
 mod carried;
 mod data;
+mod faults;
 mod members;
 mod whole;
 
@@ -25,6 +26,8 @@ pub(crate) struct Workflows {
     submitted: BTreeMap<u32, Submitted>,
     /// What `jobs.csv` says of tasks, by the number of the job.
     jobs: FxHashMap<u64, TaskJob>,
+    /// Attempts that failed by themselves, by the number of the job.
+    failed: FxHashMap<u64, Vec<u32>>,
 }
 
 /// A workflow as it was submitted, and the rows of its tasks.
@@ -174,6 +177,10 @@ impl Workflows {
         if let Some(differs) = self.jobs.get(&task.job).and_then(|job| differs(&task, job, grouped)) {
             let message = format!("`{differs}` of {text} is not that of job {} in jobs.csv", task.job);
             fault(Rule::Rows, task.known, message);
+        }
+        let failed = self.failed.get(&task.job).map_or(&[][..], Vec::as_slice);
+        if let Some(wrong) = of.misdrawn(&task, failed) {
+            fault(Rule::Outcome, task.known, format!("{text} {wrong}"));
         }
         for rule in [Rule::Once, Rule::Arrival, Rule::Rows, Rule::Columns] {
             verdict.count_check(rule);

@@ -1,5 +1,6 @@
 //! Workflows as they are submitted to a grid.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use super::grouping::{Group, Grouping, GroupingRegistry};
 use super::shapes::ShapeSpec;
 use super::{Workflow, WorkflowError};
 use crate::model::{
-    Job, JobId, Named, RegistryError, Submission, TaskGroups, WorkflowOverheads, WorkflowSpec,
+    Job, JobId, Named, RegistryError, Submission, TaskFailures, TaskGroups, WorkflowOverheads, WorkflowSpec,
     WorkflowSubmission,
 };
 use crate::units::{Bandwidth, Time};
@@ -66,6 +67,7 @@ pub struct WorkflowSource {
     count: u64,
     every: Option<Lengths>,
     overheads: WorkflowOverheads,
+    failures: Option<TaskFailures>,
     /// What tasks are put into groups by, as it is written.
     grouping: Option<(Named, Arc<dyn Group>)>,
     notes: Vec<String>,
@@ -106,6 +108,7 @@ impl WorkflowSource {
             count: 1,
             every: None,
             overheads: WorkflowOverheads::default(),
+            failures: None,
             grouping: None,
             notes: Vec::new(),
             seed,
@@ -123,6 +126,39 @@ impl WorkflowSource {
     #[must_use]
     pub fn with_overheads(self, overheads: WorkflowOverheads) -> Self {
         Self { overheads, ..self }
+    }
+
+    /// Lets attempts of tasks fail by themselves.
+    ///
+    /// # Errors
+    /// [`SourceError`] if no task is of a type for which there is a probability.
+    pub fn failing(self, failures: Option<TaskFailures>) -> Result<Self, SourceError> {
+        let Some(named) = failures.as_ref().filter(|failures| !failures.by_type.is_empty()) else {
+            return Ok(Self { failures, ..self });
+        };
+        let types = self.types().map_err(|error| failed(self.name(), error))?;
+        if let Some(unknown) = named.by_type.keys().find(|kind| !types.contains(*kind)) {
+            let place = self.name();
+            let problem = format!("`failures` has a probability for type `{unknown}`, and no task is of it");
+            let known: Vec<String> = types.iter().map(|kind| format!("`{kind}`")).collect();
+            return Err(SourceError::Read {
+                place,
+                problem,
+                hint: format!("types are {}", known.join(", ")),
+            });
+        }
+        Ok(Self { failures, ..self })
+    }
+
+    /// The types of tasks; of a generator, those of its first workflow.
+    fn types(&self) -> Result<BTreeSet<String>, WorkflowError> {
+        let of = |spec: &WorkflowSpec| -> Vec<String> {
+            spec.tasks.iter().map(|task| task.kind.clone()).collect()
+        };
+        Ok(match &self.supply {
+            Supply::Given { workflows, .. } => workflows.iter().flat_map(|(_, spec)| of(spec)).collect(),
+            Supply::Drawn { shape, .. } => of(&shape.workflow(self.seed.0)?.spec()).into_iter().collect(),
+        })
     }
 
     /// Puts the tasks of each into groups.
@@ -184,7 +220,8 @@ impl WorkflowSource {
             // Every workflow can be serialized.
             Supply::Given { workflows, .. } => postcard::to_stdvec(workflows).unwrap_or_default(),
         };
-        xxh3_128(&postcard::to_stdvec(&(text, self.count, gaps, group, self.overheads)).unwrap_or_default())
+        let enacted = (group, self.overheads, &self.failures);
+        xxh3_128(&postcard::to_stdvec(&(text, self.count, gaps, enacted)).unwrap_or_default())
     }
 }
 
@@ -229,6 +266,7 @@ impl Source for WorkflowSource {
         let purpose = format!("estimates of workflow {}", self.state.made);
         submission.seed = Stream::new(self.seed.0, &self.seed.1, &purpose).below(u64::MAX);
         submission.overheads = self.overheads;
+        submission.failures = self.failures.clone();
         if let Some((_, by)) = &self.grouping {
             submission = put_into_groups(submission, &**by).map_err(|error| failed(self.name(), error))?;
         }

@@ -25,6 +25,7 @@ mod enactment;
 mod explaining;
 mod explaining_tasks;
 mod exporting;
+mod failing;
 mod forks;
 mod golden;
 mod grid;

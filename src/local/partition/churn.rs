@@ -173,13 +173,13 @@ impl Partition {
     fn end_due(&mut self, procs: &ProcSet, step: &mut Step<'_>) {
         for key in self.state.running_on(procs) {
             if self.state.table.get(key).is_some_and(|job| job.end <= step.now) {
-                self.end_job(key, self.outcome_at_end(key), step);
+                self.end_as_due(key, step);
             }
         }
     }
 
-    /// Handles a running job whose machine goes down. Jobs that are to be queued again are added to `again`.
-    fn handle_failure(
+    /// Handles a running job whose machine goes down, or whose attempt fails by itself. Jobs that are to be queued again are added to `again`.
+    pub(super) fn handle_failure(
         &mut self,
         key: JobKey,
         cause: EventCause,
@@ -187,10 +187,13 @@ impl Partition {
         again: &mut Vec<JobKey>,
     ) {
         let settings = &self.state.settings;
-        let why = if cause == EventCause::SiteLeft { cause } else { EventCause::MachineLeft };
-        let Some(job) = self.state.table.get(key) else { return };
+        let by_itself = cause == EventCause::TaskFailed;
+        let why = if by_itself || cause == EventCause::SiteLeft { cause } else { EventCause::MachineLeft };
+        let Some(job) = self.state.table.get_mut(key) else { return };
         let ours = job.job.grid.is_none();
         let on_failure = match settings.on_failure {
+            _ if by_itself && job.fail_by_itself() => FailureAction::Fail,
+            _ if by_itself => FailureAction::Resubmit,
             FailureAction::Resubmit if ours => FailureAction::Requeue,
             // It would be requeued here, and waiting grid jobs return to the broker.
             FailureAction::Requeue if !ours && cause == EventCause::SiteLeft && settings.return_queued => {
@@ -204,7 +207,7 @@ impl Partition {
             }
             on_failure => on_failure,
         };
-        let site_pays = settings.failed_attempts == Payer::Site;
+        let site_pays = settings.failed_attempts == Payer::Site && !by_itself;
         let (placement, held, share) = (job.placement.clone(), job.held, job.share);
         self.state.settle(key, step);
         if on_failure == FailureAction::Wait {

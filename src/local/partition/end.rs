@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use super::Partition;
 use crate::local::{Action, Change, LiveJob, Phase, Step};
-use crate::model::{JobId, JobKey, Outcome};
+use crate::model::{EventCause, JobId, JobKey, Outcome};
+use crate::units::Time;
 
 impl Partition {
     /// Ends the next job whose end is due. False if there is none left at this instant.
@@ -13,12 +14,28 @@ impl Partition {
             return false;
         }
         let Some(Reverse((_, _, key))) = self.state.ends.pop() else { return false };
-        self.end_job(key, self.outcome_at_end(key), step);
+        self.end_as_due(key, step);
         true
     }
 
+    /// Ends a job whose end is due, or its attempt, if that fails here.
+    pub(super) fn end_as_due(&mut self, key: JobKey, step: &mut Step<'_>) {
+        if self.state.table.get(key).is_some_and(|job| job.stops_at() < job.target) {
+            self.uncount_ending(key, step.now);
+            return self.handle_failure(key, EventCause::TaskFailed, step, &mut Vec::new());
+        }
+        self.end_job(key, self.outcome_at_end(key), step);
+    }
+
+    /// Notes that a job which ends at this instant no longer counts as free, since it frees its processors now.
+    fn uncount_ending(&mut self, key: JobKey, now: Time) {
+        if let Some(job) = self.state.table.get(key).filter(|job| self.state.counts_as_free(job, now)) {
+            self.state.ending -= job.held.min(self.state.ending);
+        }
+    }
+
     /// The outcome of a job that has done all the work that it may.
-    pub(super) fn outcome_at_end(&self, key: JobKey) -> Outcome {
+    fn outcome_at_end(&self, key: JobKey) -> Outcome {
         let killed = |job: &LiveJob| {
             let (work, estimated) = job.job.works();
             !self.state.settings.overrun && !job.job.may_overrun() && estimated < work
@@ -28,9 +45,7 @@ impl Partition {
 
     /// Ends a job now, in any phase.
     pub(super) fn end_job(&mut self, key: JobKey, outcome: Outcome, step: &mut Step<'_>) {
-        if let Some(job) = self.state.table.get(key).filter(|job| self.state.counts_as_free(job, step.now)) {
-            self.state.ending -= job.held.min(self.state.ending);
-        }
+        self.uncount_ending(key, step.now);
         let Some(job) = self.state.table.get_mut(key) else { return };
         let change = match job.phase {
             Phase::Waiting => Some(Change::Withdrawn(key)),

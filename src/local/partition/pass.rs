@@ -130,6 +130,7 @@ impl Partition {
         let machines = self.state.machines_under(placement);
         let Some(live) = self.state.table.get_mut(key) else { return };
         live.plan(&self.state.settings, machines);
+        live.draw_fault();
         let restarted = live.attempts > 1;
         let failed_at = live.past.as_mut().and_then(|past| {
             past.restart = restarted.then_some(step.now);

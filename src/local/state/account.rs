@@ -83,7 +83,7 @@ impl State {
         past.kept += kept;
         past.energy += energy;
         past.cost += cost;
-        (past.charged, past.failed_at) = (None, Some(now));
+        (past.charged, past.fails_at, past.failed_at) = (None, None, Some(now));
         job.drop_marks();
         let wasted = time - useful - overhead;
         self.usage.useful += useful;

@@ -91,6 +91,7 @@ pub(super) fn because(attempt: &Attempt) -> Option<&str> {
     attempt.cause.as_deref().map(|cause| match cause {
         "machine-left" => "machine left",
         "site-left" => "site left",
+        "task-failed" => "failed by itself",
         cause => cause,
     })
 }

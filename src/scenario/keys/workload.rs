@@ -1,5 +1,7 @@
 //! What users submit.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value as Json, json};
 use toml::Value;
 
@@ -72,6 +74,10 @@ keys! {
         engine_delay: Option<Span> => "0 s";
         /// Time for which each of its jobs holds its processors before its task (or the first of its group) runs: start-up, a container.
         job_overhead: Option<Span> => "0 s";
+        /// [Probability that an attempt of a task fails by itself](workflows.md#tasks-that-fail), by type of task; `"*"` is for all other types.
+        failures: Option<BTreeMap<String, f64>> => "none";
+        /// Number of attempts that may fail by themselves, with `failures`: with so many a task has failed.
+        task_attempts: Option<u32> => "3";
     }
 }
 

@@ -1,5 +1,7 @@
 //! Plain kinds: numbers, switches, texts, and lists of other kinds.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value as Json, json};
 use toml::Value;
 
@@ -95,6 +97,27 @@ impl<T: Kind> Kind for Vec<T> {
     fn schema() -> Json {
         let items = T::schema();
         json!({ "title": format!("list of {}s", title(&items)), "type": "array", "items": items })
+    }
+}
+
+/// A table with a value for each of any names.
+impl<T: Kind> Kind for BTreeMap<String, T> {
+    fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
+        let Some(table) = node.table() else { return reading.mismatch(node, &Self::expected()) };
+        let entries = reading
+            .entries(table, |entry, reading| Some((entry.key.clone(), T::read(&entry.node, reading)?)));
+        entries.map(|entries| entries.into_iter().collect())
+    }
+
+    fn show(&self) -> Option<Value> {
+        Some(Value::Table(
+            self.iter().filter_map(|(key, value)| Some((key.clone(), value.show()?))).collect(),
+        ))
+    }
+
+    fn schema() -> Json {
+        let values = T::schema();
+        json!({ "title": format!("table of {}s", title(&values)), "type": "object", "additionalProperties": values })
     }
 }
 

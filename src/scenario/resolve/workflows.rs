@@ -1,7 +1,9 @@
 //! Resolves the workflows of the portal.
 
+use std::collections::BTreeMap;
+
 use super::Checker;
-use crate::model::{Named, SiteSpec, WorkflowOverheads, WorkflowSettings};
+use crate::model::{Named, SiteSpec, TaskFailures, WorkflowOverheads, WorkflowSettings};
 use crate::scenario::defaults::generator_in;
 use crate::scenario::keys::{WorkflowKeys, WorkloadKeys};
 use crate::scenario::resolved::PlannedWorkload;
@@ -110,6 +112,7 @@ impl Checker<'_> {
             engine_delay: keys.engine_delay.unwrap_or_default(),
             job_overhead: keys.job_overhead.unwrap_or_default(),
         };
+        let failures = self.failures(path, keys);
         let rescaled = Rescaled { runtime: keys.scale_runtime, data: keys.scale_data, ccr: keys.ccr };
         Some(PlannedWorkload {
             entity,
@@ -120,11 +123,37 @@ impl Checker<'_> {
                 rescaled,
                 group,
                 overheads,
+                failures,
             })),
             shaping: Shaping { seed, ..Shaping::default() },
             input: Bytes::ZERO,
             output: Bytes::ZERO,
         })
+    }
+
+    /// How often attempts of tasks fail by themselves.
+    fn failures(&mut self, path: &Path, keys: &WorkloadKeys) -> Option<TaskFailures> {
+        let attempts = keys.task_attempts.unwrap_or(3);
+        if attempts == 0 {
+            self.wrong(&path.key("task_attempts"), "`task_attempts` must be 1 or more");
+        }
+        let Some(odds) = &keys.failures else {
+            if keys.task_attempts.is_some() {
+                let message =
+                    "`task_attempts` is the number of attempts that `failures` may end; give these too";
+                self.wrong(&path.key("task_attempts"), message);
+            }
+            return None;
+        };
+        for (kind, odds) in odds.iter().filter(|(_, odds)| !(0.0..=1.0).contains(*odds)) {
+            let message = format!("{odds} is not a probability, which is from 0 to 1");
+            self.wrong(&path.key("failures").key(kind), message);
+        }
+        let ppb = |odds: f64| (odds * f64::from(TaskFailures::ALWAYS)).round() as u32;
+        let mut by_type: BTreeMap<String, u32> =
+            odds.iter().map(|(kind, odds)| (kind.clone(), ppb(*odds))).collect();
+        let others = by_type.remove("*").unwrap_or(0);
+        Some(TaskFailures { by_type, others, attempts })
     }
 
     fn workflow_origin(&mut self, path: &Path, written: &str) -> Option<WorkflowOrigin> {

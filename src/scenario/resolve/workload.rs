@@ -112,6 +112,8 @@ impl Checker<'_> {
             ("group", keys.group.is_some()),
             ("engine_delay", keys.engine_delay.is_some()),
             ("job_overhead", keys.job_overhead.is_some()),
+            ("failures", keys.failures.is_some()),
+            ("task_attempts", keys.task_attempts.is_some()),
         ];
         for (only, _) in of_workflows.iter().filter(|(_, given)| *given) {
             self.wrong(&path.key(only), format!("`{only}` is for workflows, and there is no `workflow`"));

@@ -268,6 +268,61 @@ fn a_file_with_submissions_of_its_own_is_submitted_once() {
 }
 
 #[test]
+fn tasks_fail_by_themselves_and_are_valid() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = argument(&folder.path().join("out"));
+    let grid = "seed = 3\n[[site]]\nname = 'ada'\nmachines = [{ class = 'node', count = 2, cores = 4 }]\npolicy = 'easy'\n\
+                [[site]]\nname = 'bob'\nmachines = [{ class = 'node', count = 4, speed = 1.5 }]\nchurn = { up = 'exponential[mean=1 h]', down = 'exponential[mean=2 min]' }\n\
+                [network]\nlatency = '1 s'\nbandwidth = '100 Mbit/s'\n[broker]\npolicy = 'mct'\n[[workload]]\nworkflow = 'montage[tasks=40]'\n\
+                count = 3\nevery = '10 min'\nscale_runtime = 10.0\nfailures = { mProject = 0.5, '*' = 0.1 }\n";
+    for group in ["none", "horizontal[size=4]"] {
+        let scenario =
+            file(folder.path(), "run.toml", format!("{grid}task_attempts = 20\ngroup = '{group}'\n"));
+        let ran = gridemu(&["run", &scenario, "--out", &out, "--verbose"]);
+        ran.well();
+        assert!(ran.out.contains("task failed"), "{}", ran.out);
+        gridemu(&["validate", &out]).well();
+        let tasks = table(&std::path::Path::new(&out).join("tasks.csv"));
+        let failed = tasks.iter().filter(|task| task["attempts"] != "1");
+        assert!(failed.clone().count() > 10, "{tasks:?}");
+        // The times of a task in a group are those of the attempt of the group that completed.
+        let lost = |task: &std::collections::BTreeMap<String, String>| group != "none" || task["lost"] != "0";
+        assert!(
+            failed.clone().all(|task| task["outcome"] == "completed" && lost(task)),
+            "{group}: {tasks:?}"
+        );
+    }
+    let told = table(&std::path::Path::new(&out).join("events.csv"));
+    let event = told.iter().find(|event| event["cause"] == "task-failed").expect("one fails");
+    assert_eq!(event["event"], "returned");
+    let explained = gridemu(&["explain", &out, "--job", &event["job"]]);
+    explained.well();
+    assert!(explained.out.contains("returned: failed by itself"), "{}", explained.out);
+    // Twice is too often for some.
+    let scenario = file(folder.path(), "run.toml", format!("{grid}task_attempts = 2\n"));
+    gridemu(&["run", &scenario, "--out", &out]).well();
+    gridemu(&["validate", &out]).well();
+    let tasks = table(&std::path::Path::new(&out).join("tasks.csv"));
+    for outcome in ["completed", "failed", "cancelled"] {
+        assert!(tasks.iter().any(|task| task["outcome"] == outcome), "no task is {outcome}");
+    }
+    // Held against other probabilities, attempts fail or complete against their draws.
+    let written = std::path::Path::new(&out).join("scenario.toml");
+    let text = std::fs::read_to_string(&written).unwrap();
+    for (odds, said) in
+        [("0", "failed by itself in attempt 1, which by its draw does not"), ("1", "completed in attempt")]
+    {
+        assert!(text.contains("mProject = 0.5"), "{text}");
+        std::fs::write(&written, text.replace("mProject = 0.5", &format!("mProject = {odds}"))).unwrap();
+        let checked = gridemu(&["validate", &out]);
+        assert_eq!(checked.code, Some(1), "{}", checked.out);
+        assert!(checked.out.contains(said), "no `{said}` in\n{}", checked.out);
+    }
+    let scenario = file(folder.path(), "run.toml", grid.replace("mProject =", "mProjekt ="));
+    gridemu(&["run", &scenario]).ends(2, &["`failures` has a probability for type `mProjekt`", "`mProject`"]);
+}
+
+#[test]
 fn groups_and_overheads_run_and_are_valid() {
     let folder = tempfile::tempdir().unwrap();
     let out = argument(&folder.path().join("out"));
