@@ -1,6 +1,7 @@
 //! The table of the tasks that the broker has to do with, by number.
 
 mod planned;
+mod saved;
 mod staging;
 #[cfg(test)]
 mod tests;
@@ -9,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::btree_map::{self, Entry};
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::lane::{Lane, Placed};
 use super::ready::{Rank, Ready, Shape};
@@ -22,7 +23,7 @@ use crate::units::{Stamp, Time};
 ///
 /// A snapshot has the rows; what else is here follows from them.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(from = "saved::Saved")]
 pub struct Tasks {
     rows: BTreeMap<TaskId, Row>,
     ready: Ready,
@@ -35,14 +36,6 @@ pub struct Tasks {
     /// Blocked tasks that no plan has decided about.
     undecided: usize,
     /// The next rank.
-    entered: u64,
-}
-
-#[derive(PartialEq, Serialize, Deserialize)]
-#[serde(rename = "Tasks")]
-struct Saved<R = BTreeMap<TaskId, Row>> {
-    rows: R,
-    pools: usize,
     entered: u64,
 }
 
@@ -346,58 +339,4 @@ impl Tasks {
         let placed = self.rows.iter().filter(|(_, row)| matches!(row.phase, Phase::Placed(_)));
         placed.map(|(task, _)| *task).collect()
     }
-
-    fn saved(&self) -> Saved<&BTreeMap<TaskId, Row>> {
-        Saved { rows: &self.rows, pools: self.lanes.len(), entered: self.entered }
-    }
 }
-
-impl Serialize for Tasks {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.saved().serialize(serializer)
-    }
-}
-
-impl From<Saved> for Tasks {
-    fn from(Saved { rows, pools, entered }: Saved) -> Self {
-        let mut tasks = Self { entered, ..Self::new(pools) };
-        let mut ready = Vec::new();
-        for (task, row) in &rows {
-            match (&row.phase, &row.planned) {
-                (Phase::Blocked { .. } | Phase::Ready { .. }, Some(planned)) => {
-                    tasks.planned[planned.pool].insert((planned.start, *task));
-                }
-                (Phase::Blocked { .. }, None) => tasks.undecided += 1,
-                (Phase::Ready { job, rank }, None) if rank.urgency.0 > 0 => {
-                    tasks.ready.insert(*rank, *task, Shape::of(&Task::new(job, &row.refused)));
-                }
-                (Phase::Ready { rank, .. }, None) => ready.push((*rank, *task)),
-                (Phase::Staging { placed, .. }, _) => {
-                    if let Some(lane) = tasks.lanes.get_mut(placed.pool) {
-                        lane.add(*task, placed);
-                    }
-                }
-                (Phase::Placed(placed), _) => {
-                    if let Some(lane) = tasks.lanes.get_mut(placed.pool).filter(|_| placed.unseen) {
-                        lane.add(*task, placed);
-                    }
-                    if placed.arrival.is_none() {
-                        tasks.held.insert(*task);
-                    }
-                }
-            }
-        }
-        ready.sort_unstable();
-        ready.into_iter().for_each(|(rank, task)| tasks.ready.push(rank, task));
-        Self { rows, ..tasks }
-    }
-}
-
-/// Two are equal if their snapshots are.
-impl PartialEq for Tasks {
-    fn eq(&self, other: &Self) -> bool {
-        self.saved() == other.saved()
-    }
-}
-
-impl Eq for Tasks {}

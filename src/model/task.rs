@@ -75,7 +75,7 @@ impl Marks {
             let (begin, end) = self.work(at);
             let passed = &mut self.passed[at];
             passed.0 = passed.0.filter(|_| begin < kept);
-            passed.1 = passed.1.filter(|_| end <= kept && !kept.is_zero());
+            passed.1 = passed.1.filter(|_| passed.0.is_some() && end <= kept);
         }
     }
 

@@ -154,7 +154,11 @@ fn one_pair(pair: &JobComparison, level: f64, notes: &mut Notes) -> String {
     if only_a + only_b > 0 {
         let [a, b] = [only_a, only_b].map(|number| jobs(number as u64));
         out += &format!(" in both, {a} only in {}, {b} only in {}\n", pair.baseline, pair.variant);
-        return out + "warning: this is not the same workload, so nothing can be paired\n";
+        if pair.cells.is_empty() {
+            return out + "warning: this is not the same workload, so nothing can be paired\n";
+        }
+        out += "warning: these are not the same jobs, so only workflows are paired\n\n";
+        return out + &cells_table(pair, level, notes);
     }
     out += &format!(
         " of {}\n",
@@ -191,13 +195,7 @@ fn one_pair(pair: &JobComparison, level: f64, notes: &mut Notes) -> String {
     }
     out.push('\n');
     if !pair.cells.is_empty() {
-        let (names, sides) =
-            ((&["jobs of", "measure"][..], &["jobs"][..]), [&*pair.baseline, &*pair.variant]);
-        let table = contrast_table(&pair.cells, names, sides, level, notes, |cell, same| {
-            let shown = |text: String| if same { String::new() } else { text };
-            vec![shown(cell.of.join(" ")), measure_title(&cell.measure), shown(count(cell.pairs as u64))]
-        });
-        out += &(table + "\n");
+        out += &cells_table(pair, level, notes);
     }
     for (name, changes) in [("less", &pair.gained), ("longer", &pair.lost)] {
         if !changes.is_empty() {
@@ -206,6 +204,16 @@ fn one_pair(pair: &JobComparison, level: f64, notes: &mut Notes) -> String {
         }
     }
     out
+}
+
+/// The measures of a pair.
+fn cells_table(pair: &JobComparison, level: f64, notes: &mut Notes) -> String {
+    let (names, sides) = ((&["jobs of", "measure"][..], &["jobs"][..]), [&*pair.baseline, &*pair.variant]);
+    let table = contrast_table(&pair.cells, names, sides, level, notes, |cell, same| {
+        let shown = |text: String| if same { String::new() } else { text };
+        vec![shown(cell.of.join(" ")), measure_title(&cell.measure), shown(count(cell.pairs as u64))]
+    });
+    table + "\n"
 }
 
 fn changes_table(changes: &[JobChange]) -> String {

@@ -14,7 +14,7 @@ use crate::output::{JobRefs, JobRow, RunFolder};
 use crate::scenario::listed;
 use crate::study::comparison::{
     CompareOptions, ComparedRun, JobOutcome, JobQuestion, RunsComparison, StudyComparison, compare_jobs,
-    compare_study,
+    compare_study, compare_workflows, workflow_outcome,
 };
 use crate::study::open::{is_campaign_file, is_study, read_study};
 use crate::study::{
@@ -202,11 +202,14 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
             },
     };
     // The jobs of two runs at a time, since those of twenty would not fit into memory.
-    let baseline = jobs_of(&folders[0])?;
+    let (baseline, workflows) = (jobs_of(&folders[0])?, workflows_of(&folders[0])?);
     let (mut runs, mut pairs) = (vec![compared(0, &baseline)], Vec::new());
     for at in 1..folders.len() {
         let jobs = jobs_of(&folders[at])?;
-        pairs.push(compare_jobs((&names[0], &baseline), (&names[at], &jobs), &question));
+        let mut pair = compare_jobs((&names[0], &baseline), (&names[at], &jobs), &question);
+        let of_it = workflows_of(&folders[at])?;
+        pair.cells.extend(compare_workflows((&names[0], &workflows), (&names[at], &of_it), &question));
+        pairs.push(pair);
         runs.push(compared(at, &jobs));
     }
     let mut found = RunsComparison {
@@ -285,12 +288,15 @@ fn with_feedback(folders: &[RunFolder]) -> Result<bool, RunError> {
     Ok(false)
 }
 
-/// True if a workload of a scenario has `feedback = true`; each site may have a workload.
+/// True if a workload of a scenario has `feedback = true`, or is of workflows, whose tasks are submitted when others have ended; each site may
+/// have a workload.
 fn says_feedback(value: &toml::Value) -> bool {
+    let says = |(key, entry): (&String, &toml::Value)| match (key.as_str(), entry) {
+        ("feedback", toml::Value::Boolean(true)) | ("workflow", toml::Value::String(_)) => true,
+        _ => says_feedback(entry),
+    };
     match value {
-        toml::Value::Table(entries) => entries
-            .iter()
-            .any(|(key, entry)| (key == "feedback" && entry.as_bool() == Some(true)) || says_feedback(entry)),
+        toml::Value::Table(entries) => entries.iter().any(says),
         toml::Value::Array(items) => items.iter().any(says_feedback),
         _ => false,
     }
@@ -323,6 +329,11 @@ pub(super) fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
         jobs.push(outcome(row));
     }
     Ok(jobs)
+}
+
+/// The workflows of a run.
+fn workflows_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
+    folder.workflows()?.into_iter().flatten().map(|row| Ok(workflow_outcome(&row?))).collect()
 }
 
 /// A measure, and its value in each run.

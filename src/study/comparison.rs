@@ -10,6 +10,7 @@ mod changes;
 mod jobs;
 mod study;
 mod weekly;
+mod workflows;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,7 @@ pub use jobs::{JobComparison, JobOutcome, JobQuestion, compare_jobs};
 pub(crate) use study::Asked;
 pub use study::{StudyComparison, compare_study};
 pub use weekly::{RunJobs, by_week};
+pub use workflows::{compare_workflows, workflow_outcome};
 
 /// How jobs with different outcomes on the two sides count.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

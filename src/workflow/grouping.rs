@@ -156,14 +156,14 @@ impl Grouping {
     /// # Panics
     /// If there is no such group, or it is of another workflow.
     pub fn members(&self, workflow: &Workflow, group: usize) -> Vec<GroupMember> {
-        let TaskGroup { tasks, runs, .. } = &self.groups[group];
+        let TaskGroup { tasks, runs, procs, .. } = &self.groups[group];
         let mut members: Vec<GroupMember> = tasks
             .iter()
             .zip(runs)
             .map(|(task, run)| GroupMember { task: task.0, run: *run, by_class: BTreeMap::new() })
             .collect();
         for class in self.workflow.task(TaskId(group as u32)).by_class.keys() {
-            let (runs, _) = self.inside.runs(workflow, tasks, |task| task.by_class[class]);
+            let (runs, _) = self.inside.on(*procs).runs(workflow, tasks, |task| task.by_class[class]);
             for (member, run) in members.iter_mut().zip(runs) {
                 member.by_class.insert(class.clone(), run);
             }
@@ -240,7 +240,7 @@ fn task_of(workflow: &Workflow, group: &TaskGroup, inside: Inside, names: &FxHas
     let classes =
         first.by_class.keys().filter(|class| tasks.iter().all(|task| task.by_class.contains_key(*class)));
     let on = |class: &String| {
-        let (runs, _) = inside.runs(workflow, &group.tasks, |task| task.by_class[class]);
+        let (runs, _) = inside.on(group.procs).runs(workflow, &group.tasks, |task| task.by_class[class]);
         (class.clone(), end_of(&runs))
     };
     Task {

@@ -19,6 +19,14 @@ pub enum Inside {
 }
 
 impl Inside {
+    /// The same on no more processors than a group has.
+    pub(super) fn on(self, procs: u32) -> Self {
+        match self {
+            Self::InTurn => Self::InTurn,
+            Self::SideBySide(_) => Self::SideBySide(procs),
+        }
+    }
+
     /// When each task of a group runs, from the group's start on, and the most processors that are in use at once. `tasks` are in an order in
     /// which each stands behind its predecessors; `runtime` is how long a task runs.
     pub(super) fn runs(

@@ -196,3 +196,41 @@ fn runs_are_compared_by_the_measures_asked_for() {
         .ends(2, &["the runs have no measure `mean_wiat`", "did you mean `mean_wait`?"]);
     gridemu(&["compare", a, b, "--by", "policy"]).ends(2, &["`--by` and `--where` are for campaigns"]);
 }
+
+/// Tasks are submitted when others have ended, so at other instants under another policy; in groups they are not the same jobs.
+#[test]
+fn workflows_are_paired_by_number() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let file = place("chain.toml");
+    let text = r#"
+        site = [{ name = "a", machines = [{ class = "n", count = 1, cores = 2, speed = 2.0 }], policy = "fcfs" },
+                { name = "b", machines = [{ class = "n", count = 1, cores = 2 }], policy = "fcfs" }]
+        broker = { policy = "mct" }
+        network = { latency = "0 s" }
+        workload = [{ workflow = "pipeline[tasks=4,runtime=10 s]", count = 2 }]
+    "#;
+    fs::write(&file, text).unwrap();
+    let run = |name: &str, set: &str| {
+        gridemu(&["run", &file, "--set", set, "--out", &place(name)]).well();
+    };
+    run("fast", "broker.policy=mct");
+    run("slow", "broker.policy=round-robin");
+    run("grouped", "workload[0].group=vertical");
+    let compared = |other: &str, more: &[&str]| {
+        let (fast, other) = (place("fast"), place(other));
+        gridemu(&[&["compare", &fast, &other, "--json"], more].concat()).json()
+    };
+    let pair = &compared("slow", &[])["runs"]["pairs"][0];
+    assert_eq!((pair["jobs"].as_u64(), &pair["unpaired"]), (Some(8), &serde_json::json!([0, 0])));
+    let cells = pair["cells"].as_array().unwrap();
+    let makespan = cells.iter().find(|cell| cell["measure"] == "workflows.mean_makespan").unwrap();
+    assert_eq!((makespan["of"][0].as_str(), makespan["pairs"].as_u64()), (Some("workflows"), Some(2)));
+    assert!(makespan["difference"].as_f64().unwrap() > 0.0, "{makespan}");
+    let asked = &compared("slow", &["--measure", "workflows.mean_slowdown"])["runs"]["pairs"][0]["cells"];
+    assert_eq!(asked.as_array().unwrap().len(), 1);
+    let cells = &compared("grouped", &[])["runs"]["pairs"][0]["cells"];
+    assert!(cells.as_array().unwrap().iter().all(|cell| cell["of"][0] == "workflows"), "{cells}");
+    let said = gridemu(&["compare", &place("fast"), &place("grouped")]);
+    assert!(said.well().out.contains("only workflows are paired"), "{}", said.out);
+}

@@ -1,0 +1,74 @@
+//! The table of tasks in a snapshot: its rows.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{Phase, Row, Tasks};
+use crate::broker::Task;
+use crate::broker::ready::Shape;
+use crate::model::TaskId;
+
+#[derive(PartialEq, Serialize, Deserialize)]
+#[serde(rename = "Tasks")]
+pub(super) struct Saved<R = BTreeMap<TaskId, Row>> {
+    rows: R,
+    pools: usize,
+    entered: u64,
+}
+
+impl Tasks {
+    fn saved(&self) -> Saved<&BTreeMap<TaskId, Row>> {
+        Saved { rows: &self.rows, pools: self.lanes.len(), entered: self.entered }
+    }
+}
+
+impl Serialize for Tasks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.saved().serialize(serializer)
+    }
+}
+
+impl From<Saved> for Tasks {
+    fn from(Saved { rows, pools, entered }: Saved) -> Self {
+        let mut tasks = Self { entered, ..Self::new(pools) };
+        let mut ready = Vec::new();
+        for (task, row) in &rows {
+            match (&row.phase, &row.planned) {
+                (Phase::Blocked { .. } | Phase::Ready { .. }, Some(planned)) => {
+                    tasks.planned[planned.pool].insert((planned.start, *task));
+                }
+                (Phase::Blocked { .. }, None) => tasks.undecided += 1,
+                (Phase::Ready { job, rank }, None) if rank.urgency.0 > 0 => {
+                    tasks.ready.insert(*rank, *task, Shape::of(&Task::new(job, &row.refused)));
+                }
+                (Phase::Ready { rank, .. }, None) => ready.push((*rank, *task)),
+                (Phase::Staging { placed, .. }, _) => {
+                    if let Some(lane) = tasks.lanes.get_mut(placed.pool) {
+                        lane.add(*task, placed);
+                    }
+                }
+                (Phase::Placed(placed), _) => {
+                    if let Some(lane) = tasks.lanes.get_mut(placed.pool).filter(|_| placed.unseen) {
+                        lane.add(*task, placed);
+                    }
+                    if placed.arrival.is_none() {
+                        tasks.held.insert(*task);
+                    }
+                }
+            }
+        }
+        ready.sort_unstable();
+        ready.into_iter().for_each(|(rank, task)| tasks.ready.push(rank, task));
+        Self { rows, ..tasks }
+    }
+}
+
+/// Two are equal if their snapshots are.
+impl PartialEq for Tasks {
+    fn eq(&self, other: &Self) -> bool {
+        self.saved() == other.saved()
+    }
+}
+
+impl Eq for Tasks {}
