@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::{say, talk};
-use crate::experiment::RunError;
+use crate::experiment::{RunError, without_effect};
 use crate::grid::Policies;
 use crate::scenario::{Override, Scenario, schema_json};
 
@@ -47,6 +47,10 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         return say(&scenario.shown());
     }
     scenario.fine_intervals().iter().for_each(|fine| talk(&format!("warning: {fine}")));
+    if let Some(broker) = &scenario.resolved.grid.broker {
+        let (_, abilities) = policies.broker.build(&broker.policy, 0).map_err(RunError::request)?;
+        without_effect(broker, abilities.workflows).iter().for_each(|idle| talk(&format!("warning: {idle}")));
+    }
     say(&format!("{}: {}", args.scenario.display(), scenario.line()))
 }
 

@@ -36,7 +36,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "RATE", default_value = "1 Gbit/s")]
     bandwidth: Bandwidth,
 
-    /// Also say what grouping a workflow's tasks would give: none, horizontal[size=N], vertical or paul[fine=SPAN]
+    /// Also say what grouping a workflow's tasks would give: horizontal[size=N], vertical, paul[fine=SPAN], level or pilot[procs=N]
     #[arg(long, value_name = "GROUPING")]
     group: Option<Named>,
 

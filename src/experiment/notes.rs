@@ -3,7 +3,8 @@
 use crate::entity::Portal;
 use crate::grid::Grid;
 use crate::metrics::{GridMeasures, GridSummary, Window};
-use crate::model::{BrokerSpec, Replan, SiteSpec};
+use crate::model::{BrokerSpec, PlanRepair, Replan, SiteSpec, TaskOrder, TransferMode};
+use crate::scenario::listed;
 use crate::units::counted;
 
 /// Notes of the grid's entities. A `single` site is not named.
@@ -53,13 +54,32 @@ pub(super) fn too_large(site: &SiteSpec, measures: &GridMeasures) -> Option<Stri
     })
 }
 
-/// A key of the broker that has no effect.
-pub(super) fn without_effect(broker: &BrokerSpec) -> Option<String> {
-    let BrokerSpec { replan, recall_queued, in_flight, .. } = broker;
-    (*replan != Replan::Never && !recall_queued && in_flight.is_none()).then(|| {
-        "`replan` has no effect: with `recall_queued = false` only jobs that the dispatcher holds back are recalled, and without `in_flight` it holds none back"
-            .to_owned()
-    })
+/// Keys of the broker and of workflows that have no effect; `plans` says whether its policy plans tasks before they are ready.
+pub fn without_effect(broker: &BrokerSpec, plans: bool) -> Vec<String> {
+    let BrokerSpec { policy, replan, recall_queued, in_flight, workflow, .. } = broker;
+    let mut told = Vec::new();
+    if *replan != Replan::Never && !recall_queued && in_flight.is_none() {
+        told.push(
+            "`replan` has no effect: with `recall_queued = false` only jobs that the dispatcher holds back are recalled, and without `in_flight` it holds none back"
+                .to_owned(),
+        );
+    }
+    let of_plans = [
+        ("transfer", workflow.transfer != TransferMode::default()),
+        ("replan", workflow.replan != PlanRepair::default()),
+        ("together", workflow.together),
+    ];
+    let idle: Vec<&str> = of_plans.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect();
+    if !plans && !idle.is_empty() {
+        let (keys, have) = (listed(idle.iter().copied()), if idle.len() == 1 { "has" } else { "have" });
+        told.push(format!(
+            "{keys} of `[workflow]` {have} no effect: `{policy}` assigns tasks when they are ready, and plans none before (`heft`, `peft` and `cpop` do)"
+        ));
+    }
+    if plans && workflow.order != TaskOrder::default() {
+        told.push(format!("`order` of `[workflow]` has no effect: `{policy}` has an order of its own"));
+    }
+    told
 }
 
 /// What makes the figures of a run doubtful.

@@ -352,7 +352,12 @@ impl Run {
                 .chain(notes(grid, *measure, single.is_some()))
                 .chain(single.iter().filter_map(|_| too_large(&spec.sites[0], &recorder.measured)))
                 .chain(recorder.measured.elastic().note())
-                .chain(spec.broker.as_ref().and_then(without_effect))
+                .chain(
+                    spec.broker
+                        .iter()
+                        .zip(grid.broker())
+                        .flat_map(|(spec, broker)| without_effect(spec, broker.abilities().workflows)),
+                )
                 .collect(),
         };
         let ages = Ages::of(tally.assigned, tally.age_sum, tally.age_max);

@@ -1,6 +1,5 @@
 //! Opens workflows as a user names them: a file, or a generator.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,7 +33,8 @@ pub fn is_workflow(path: &Path) -> bool {
         let name = file_name(path).to_ascii_lowercase();
         let plain = name.strip_suffix(".gz").unwrap_or(&name);
         [".xml", ".dax", ".gwf"].iter().any(|ending| plain.ends_with(ending))
-            || (plain.ends_with(".json") && File::open(path).is_ok_and(|file| is_wfformat(Box::new(file))))
+            || (plain.ends_with(".json")
+                && open_file(path).is_ok_and(|(file, _)| is_wfformat(Box::new(file))))
     }
 }
 

@@ -202,4 +202,16 @@ mod tests {
         job.assigned_to("other", Rate::FULL);
         assert_eq!(job.grid.as_ref().unwrap().kept, Work::of_runtime(Span::from_secs(50)));
     }
+
+    /// A task without length at the place to which the job falls back is passed again as a whole.
+    #[test]
+    fn who_has_ended_has_begun() {
+        let run = |from: u64, to: u64| (Span::from_secs(from), Span::from_secs(to));
+        let member = |run| GroupMember { task: 0, run, by_class: BTreeMap::new() };
+        let mut marks = Marks::of(&[run(0, 10), run(10, 10), run(10, 20)].map(member), Span::ZERO);
+        marks.pass(|work| (work <= Work::of_runtime(Span::from_secs(15))).then_some(Time::from_secs(7)));
+        marks.lose(Work::of_runtime(Span::from_secs(10)));
+        let seven = Some(Time::from_secs(7));
+        assert_eq!(*marks.passed(None), [(seven, seven), (None, None), (None, None)]);
+    }
 }

@@ -108,6 +108,9 @@ pub fn grouping_table(before: &WorkflowContents, grouping: &GroupingContents) ->
     };
     let rows = [
         both("tasks or groups", &|of| count(of.tasks)),
+        both("processors of the largest", &|of| {
+            count(of.types.iter().map(|of| of.procs.max as u64).max().unwrap_or_default())
+        }),
         both("levels", &|of| count(of.levels)),
         both("at most at one level", &|of| count(of.width)),
         both("edges", &|of| count(of.edges)),

@@ -11,7 +11,7 @@ pub const PREFIX: &str = "archive:";
 /// The environment variable with the folder.
 pub const VARIABLE: &str = "GRIDEMU_DATA";
 /// Subfolders of that folder that may contain a log.
-const FOLDERS: [&str; 9] = [
+const FOLDERS: [&str; 10] = [
     "",
     "swf",
     "reference",
@@ -19,6 +19,7 @@ const FOLDERS: [&str; 9] = [
     "wfcommons/pegasus-instances",
     "wfcommons/makeflow-instances",
     "wfcommons/workflowhub-traces",
+    "wfcommons/generated-synthetic",
     "dax",
     "gwf",
 ];

@@ -1,11 +1,15 @@
 //! Resolves the workflows of the portal.
 
 use std::collections::BTreeMap;
+use std::path::Path as FilePath;
 
 use super::Checker;
-use crate::model::{Named, SiteSpec, TaskFailures, WorkflowOverheads, WorkflowSettings};
+use crate::model::{
+    Named, SiteSpec, TaskFailures, WorkflowOverheads, WorkflowSettings, did_you_mean, nearest,
+};
 use crate::scenario::defaults::generator_in;
 use crate::scenario::keys::{WorkflowKeys, WorkloadKeys};
+use crate::scenario::listed;
 use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, WorkflowOrigin, WorkflowPlan, Workload};
@@ -80,6 +84,7 @@ impl Checker<'_> {
         let every = match keys.every.as_deref().map(|every| (every, every.parse::<Lengths>())) {
             None => None,
             Some((_, Ok(every))) if count > 1 => Some(every),
+            Some((_, Ok(_))) if count == 0 => None,
             Some((_, Ok(_))) => {
                 let message =
                     "`every` is the time between submissions, and there is only one; give a `count` too";
@@ -99,6 +104,10 @@ impl Checker<'_> {
             if let Some(factor) = factor.filter(|factor| !(factor.is_finite() && *factor >= 0.0)) {
                 self.wrong(&path.key(key), format!("{factor} is not a number of 0 or more"));
             }
+        }
+        if keys.ccr.is_some() && keys.scale_data.is_some() {
+            let message = "`scale_data` has no effect beside `ccr`, which scales all files; give one of them";
+            self.wrong(&path.key("scale_data"), message);
         }
         let group = match keys.group.as_deref().map(str::parse::<Named>) {
             None => None,
@@ -160,7 +169,19 @@ impl Checker<'_> {
         match generator_in(written).map(str::parse::<ShapeSpec>) {
             Some(Ok(shape)) => Some(WorkflowOrigin::Shape(shape)),
             Some(Err(error)) => self.refuse(path, error.to_string()),
-            None => self.file(path, written, "workflow").map(WorkflowOrigin::File),
+            None => {
+                let file = FilePath::new(written);
+                let last = file.file_name().and_then(|name| name.to_str()).unwrap_or(written);
+                if let Some((name, _)) =
+                    last.split_once('[').filter(|_| last.ends_with(']') && !file.exists())
+                {
+                    let (near, all) = (nearest(name, ShapeSpec::all()), listed(ShapeSpec::all()));
+                    let near = did_you_mean(near);
+                    return self
+                        .refuse(path, format!("there is no generator `{name}`{near}; there are {all}"));
+                }
+                self.file(path, written, "workflow").map(WorkflowOrigin::File)
+            }
         }
     }
 }

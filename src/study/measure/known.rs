@@ -81,7 +81,7 @@ const KNOWN: &[Known] = &[
     known("workflows.mean_efficiency", "mean efficiency of workflows", "", Higher, "Mean speedup of a workflow over the most processors that its tasks held at once."),
     known("workflows.share.run", "share of makespans in which a task ran", "", Higher, "Share of makespans, along the paths that determined the ends of workflows, in attempts that completed."),
     known("workflows.share.data", "share of makespans that waited for data", "", Lower, "Share of makespans, along the paths that determined the ends of workflows, in which a task waited for files."),
-    known("workflows.share.dispatch", "share of makespans in dispatch", "", Lower, "Share of makespans, along the paths that determined the ends of workflows, in which a task was at the broker or a message on its way."),
+    known("workflows.share.dispatch", "share of makespans in dispatch", "", Lower, "Share of makespans, along the paths that determined the ends of workflows, in which a task was at the broker, its engine prepared it, a message was on its way, or it had waited at a site from which it was recalled."),
     known("workflows.share.queue", "share of makespans in queues", "", Lower, "Share of makespans, along the paths that determined the ends of workflows, in which a task waited in the queue of a site."),
     known("workflows.share.lost", "share of makespans lost to failures", "", Lower, "Share of makespans, along the paths that determined the ends of workflows, from a first start to the start of the attempt that completed."),
     known("workflows.overtakes", "tasks that overtook the plan's order", "", Neither, "Number of planned tasks that started before one that was sent before them to the same pool."),

@@ -141,6 +141,31 @@ fn sum(workflow: &Workflow, which: impl Fn(&Task) -> &Vec<FileId>) -> u64 {
     workflow.tasks().map(|task| bytes_of(workflow, which(task).iter().copied())).sum()
 }
 
+/// At reference speed two tasks at most run at once. On the other class `b` still runs when `a` is followed by two more.
+#[test]
+fn on_every_class_a_group_has_the_same_processors() {
+    let mut draft = Draft::named("side by side");
+    for (name, after, here, there) in
+        [("a", "", 10.0, 10.0), ("b", "", 5.0, 100.0), ("c", "a", 10.0, 10.0), ("d", "a", 10.0, 10.0)]
+    {
+        let mut task = TaskDraft::new(name, here);
+        task.by_class.insert("slow".to_owned(), there);
+        draft.task(if after.is_empty() { task } else { task.after(after) });
+    }
+    let workflow = draft.build().unwrap();
+    let grouping = grouped(&workflow, "pilot");
+    assert_eq!(grouping.groups()[0].procs, 2);
+    let slow: Vec<(u64, u64)> = grouping
+        .members(&workflow, 0)
+        .iter()
+        .map(|member| {
+            (member.by_class["slow"].0.micros() / 1_000_000, member.by_class["slow"].1.micros() / 1_000_000)
+        })
+        .collect();
+    assert_eq!(slow, [(0, 10), (0, 100), (10, 20), (20, 30)]);
+    assert_eq!(grouping.workflow().task(TaskId(0)).by_class["slow"], Span::from_secs(100));
+}
+
 proptest! {
     #[test]
     fn every_grouping_keeps_order_and_sums(draft in drafts(), which in 0_usize..8) {

@@ -349,3 +349,28 @@ fn groups_and_overheads_run_and_are_valid() {
     let scenario = file(folder.path(), "run.toml", format!("{grid}group = 'levels'\n"));
     gridemu(&["run", &scenario]).ends(2, &["`workload[0].group`", "no grouping `levels`", "`level`"]);
 }
+
+/// A key that cannot act is told, by `check` and in the notes of a run.
+#[test]
+fn keys_of_plans_are_idle_without_one() {
+    let set = ["--set", "workflow.replan=rest", "--set", "workflow.together=true"];
+    let told = "`replan`, `together` of `[workflow]` have no effect: `mct` assigns tasks when they are ready";
+    gridemu(&[&["check", "configs/workflows.toml"][..], &set].concat()).ends(0, &["warning: ", told]);
+    let ran =
+        gridemu(&[&["run", "configs/workflows.toml", "--json", "--set", "until=10 min"][..], &set].concat());
+    let notes = ran.json()["notes"].to_string();
+    assert!(notes.contains(told), "{notes}");
+    let heft = ["--set", "broker.policy=heft"];
+    let check = gridemu(&[&["check", "configs/workflows.toml"][..], &set, &heft].concat());
+    assert!(!check.err.contains("no effect"), "{}", check.err);
+    let order = [
+        "check",
+        "configs/workflows.toml",
+        "--set",
+        "broker.policy=heft",
+        "--set",
+        "workflow.order=critical-path",
+    ];
+    gridemu(&order)
+        .ends(0, &["warning: `order` of `[workflow]` has no effect: `heft` has an order of its own"]);
+}
