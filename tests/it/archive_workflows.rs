@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use gridemu::experiment::{Progress, Run, open_workflows};
 use gridemu::formats::{ReadWorkflow, dax, gwf, wfformat};
+use gridemu::grid::Policies;
+use gridemu::metrics::{Fingerprint, WorkflowSummary};
+use gridemu::scenario::{Override, Scenario};
 use gridemu::workflow::shapes::ShapeSpec;
 use gridemu::workflow::{Costs, Draft, Workflow, WorkflowContents};
+use rayon::prelude::*;
 
 use crate::archive_swf::data;
+use crate::validating::legal;
 
 /// The files below `folder`, in order.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -142,6 +148,57 @@ fn the_workflow_trace_of_opendc_loads() {
     assert_eq!(read.workflows.iter().map(|(_, workflow)| workflow.len()).sum::<usize>(), 30_746);
     assert!(read.workflows.is_sorted_by_key(|(submit, _)| *submit));
     read.workflows.iter().for_each(|(_, workflow)| sound(workflow));
+}
+
+/// Runs the workflows of a file on the grid of `configs/workflows.toml`, in place of the generated ones. The schedule is valid.
+fn runs(path: &Path, scenario: &Path, text: &str) -> (Fingerprint, WorkflowSummary) {
+    let out = tempfile::tempdir().unwrap();
+    let text = format!("{text}[[workload]]\nworkflow = '{}'\n", path.display());
+    let (sets, policies) = ([Override::path("--out", "output.folder", out.path())], Policies::standard());
+    let scenario = Scenario::read(scenario, &text, &sets, &policies);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let summary = Run::new(scenario, 1, &policies).run(&Progress::default());
+    let summary = summary.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    legal(out.path());
+    (summary.fingerprint, summary.workflows.expect("there are workflows"))
+}
+
+#[test]
+fn every_published_workflow_runs_and_its_schedule_is_valid() {
+    let Some(data) = data() else { return };
+    let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/workflows.toml");
+    let text = std::fs::read_to_string(&scenario).unwrap();
+    let (grid, _) = text.split_once("[[workload]]").unwrap();
+    let paths: Vec<_> =
+        ["wfcommons", "dax", "gwf"].iter().flat_map(|folder| files(&data.join(folder))).collect();
+    let (others, paths): (Vec<_>, Vec<_>) = paths
+        .into_iter()
+        .partition(|path| ["INDEX", "surf_"].iter().any(|begin| name(path).starts_with(begin)));
+    assert_eq!((paths.len(), others.len()), (322 + 19 + 2, 5));
+    let ran: Vec<_> = paths.par_iter().map(|path| runs(path, &scenario, grid)).collect();
+    let ended = paths.iter().zip(&ran).map(|(path, (_, workflows))| (name(path), workflows));
+    let failed: Vec<_> = ended.filter(|(_, workflows)| workflows.completed < workflows.count).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    let newer = |path: &&PathBuf| path.parent().unwrap().ends_with("v1.5");
+    let (mut new, mut twins) = (BTreeMap::new(), 0);
+    for (path, ran) in paths.iter().zip(&ran).filter(|(path, _)| newer(path)) {
+        new.insert(name(path), ran);
+    }
+    for (path, ran) in paths.iter().zip(&ran).filter(|(path, _)| !newer(path)) {
+        if let Some(twin) = new.get(&name(path)) {
+            assert_eq!(*twin, ran, "{} runs otherwise than its twin", path.display());
+            twins += 1;
+        }
+    }
+    assert_eq!(twins, 149);
+    // Tasks without dependencies, in tables of their own.
+    for path in others.iter().filter(|path| name(path).starts_with("surf_")) {
+        let error = open_workflows(path, 1).unwrap_err().to_string();
+        assert!(
+            error.contains("line 1: it does not begin") || error.contains("line 1: the line is not text"),
+            "{error}"
+        );
+    }
 }
 
 /// The ratios of generated workflows to instances of as many tasks: over instances and seeds.
