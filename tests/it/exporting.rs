@@ -1,5 +1,7 @@
 //! `gridemu export`: a workflow of a run as WfFormat.
 
+use std::fs;
+
 use crate::cli::gridemu;
 use crate::validating_workflows::ran;
 
@@ -40,4 +42,33 @@ fn a_workflow_that_ran_is_written_and_read_again() {
     export(&[]).ends(2, &["had 2 workflows", "select one with `--workflow N`"]);
     export(&["--workflow", "2"]).ends(2, &["had no workflow 2", "numbers from 0 to 1"]);
     export(&["--workflow", "1"]).ends(2, &["workflow 1 of the run in", "did not complete: `b`, `c`"]);
+}
+
+/// Three tasks of 100 s each are one job of 300 s on a core of 36 W: each has its own time and a third of 0.003 kWh.
+#[test]
+fn the_tasks_of_a_group_are_written_with_their_own_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = r#"
+[[site]]
+name = "ada"
+machines = [{ class = "node", count = 1, busy = "36 W" }]
+[broker]
+[[workload]]
+workflow = "pipeline[tasks=3,runtime=100 s]"
+group = "vertical"
+"#;
+    let (file, out) = (folder.path().join("run.toml"), folder.path().join("out"));
+    fs::write(&file, scenario).unwrap();
+    gridemu(&["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
+    let written = gridemu(&["export", out.to_str().unwrap()]);
+    written.well();
+    let json: serde_json::Value = serde_json::from_str(&written.out).unwrap();
+    let tasks = json["workflow"]["execution"]["tasks"].as_array().unwrap();
+    let told = |task: &serde_json::Value| {
+        assert_eq!((&task["runtimeInSeconds"], &task["energyInKWh"]), (&100.0.into(), &0.001.into()));
+        task["executedAt"].as_str().unwrap().to_owned()
+    };
+    let began: Vec<String> = tasks.iter().map(told).collect();
+    assert_eq!(began, ["1970-01-01T00:00:00Z", "1970-01-01T00:01:40Z", "1970-01-01T00:03:20Z"]);
+    assert_eq!(json["workflow"]["specification"]["tasks"].as_array().unwrap().len(), 3);
 }

@@ -56,6 +56,37 @@ fn logs_of_an_archive_are_found_by_name() {
 }
 
 #[test]
+fn workflows_of_an_archive_are_found_by_name() {
+    let (folder, archive) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let trace =
+        "WorkflowID, JobID, SubmitTime, RunTime, NProcs, ReqNProcs, Dependencies\n0, 1, 0, 5, 1, 1,\n";
+    let written = gridemu(&["generate", "pipeline", "tasks=1"]).well().out.clone();
+    let with = [("GRIDEMU_DATA", argument(archive.path()))];
+    for (place, name, text) in [
+        ("wfcommons/v1.5", "one.json", &*written),
+        ("wfcommons/makeflow-instances", "two.json", &written),
+        ("gwf", "three.gwf", trace),
+    ] {
+        fs::create_dir_all(archive.path().join(place)).unwrap();
+        file(&archive.path().join(place), name, text);
+        let path = file(
+            folder.path(),
+            "run.toml",
+            format!("{SITE}[broker]\n[[workload]]\nworkflow = 'archive:{name}'\n"),
+        );
+        let ran = with_environment(&with, &["run", &path, "--json"]).json();
+        assert_eq!(ran["workflows"]["completed"], 1, "{name}");
+    }
+    let path = file(
+        folder.path(),
+        "run.toml",
+        format!("{SITE}[broker]\n[[workload]]\nworkflow = 'archive:four.xml'\n"),
+    );
+    with_environment(&with, &["run", &path])
+        .ends(2, &["`four.xml` is not in", "`dax`, `gwf` and those of `wfcommons`"]);
+}
+
+#[test]
 fn the_table_of_a_folder_is_judged_as_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let log = "; MaxProcs: 4\n1 0 -1 10 3 -1 -1 3 20 -1 1 1 1 -1 -1 -1 -1 -1\n2 1 -1 10 9 -1 -1 9 20 -1 1 1 1 -1 -1 -1 -1 -1\n";

@@ -48,6 +48,17 @@ fn keys_are_found_by_name_and_by_number() {
     assert_eq!(policies(&chosen), ["easy", "fcfs", "fcfs", "easy[order=sjf]"]);
 }
 
+/// Sites that are still to be repeated have no name of their own.
+#[test]
+fn a_site_is_found_by_name_behind_a_list_of_names() {
+    let text = TEXT.replace("name = \"das\"\ncount = 3", "name = \"das\"").replace(
+        "[[site]]\nname = \"delft\"",
+        "[[site]]\nnames = [\"ada\", \"bob\"]\nmachines = [{ class = \"node\", count = 1 }]\n\n[[site]]\nname = \"delft\"",
+    );
+    let chosen = fine(&text, &["site.delft.policy=fcfs", "site.bob.policy=conservative"]);
+    assert_eq!(policies(&chosen), ["easy", "conservative", "fcfs", "easy"]);
+}
+
 #[test]
 fn values_are_what_the_key_wants() {
     let scenario = fine(
