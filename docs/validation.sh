@@ -4,10 +4,10 @@
 #   cargo build --release
 #   GRIDEMU_DATA=/path/to/data sh docs/validation.sh
 #
-# The folder has the logs of the Parallel Workloads Archive in swf/ and the reference outcomes in reference/.
+# The folder has the logs of the Parallel Workloads Archive in swf/, the reference outcomes in reference/, and workflows in wfcommons/.
 # Needs jq and awk. GRIDEMU names the program if it is not target/release/gridemu.
 set -eu
-: "${GRIDEMU_DATA:?the folder with swf/ and reference/}"
+: "${GRIDEMU_DATA:?the folder with swf/, reference/ and wfcommons/}"
 gridemu=${GRIDEMU:-target/release/gridemu}
 logs='KTH-SP2-1996-2.1-cln CTC-SP2-1996-3.1-cln SDSC-SP2-1998-4.2-cln SDSC-BLUE-2000-4.2-cln HPC2N-2002-2.2-cln LANL-CM5-1994-4.1-cln'
 
@@ -126,6 +126,11 @@ outages quickstart '6 d' broker.policy=mct broker.policy=random broker.policy=pu
     site.delft.churn.on_failure=wait 'broker.monitoring_interval=10 min'
 outages churn '12 d' broker.policy=mct broker.policy=random churn.checkpoint=none churn.on_failure=requeue \
     site.cluster.policy=conservative
+
+echo
+echo '## Recorded runs of workflows: predicted from the other runs of the application'
+echo
+cargo run -q --release --example workflow_reality
 
 echo
 echo '## Generated workflows: generated over published, median (10th to 90th percentile)'
