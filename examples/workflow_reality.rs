@@ -315,11 +315,11 @@ fn line(title: &str, runs: &[&Run], free: &[usize], together: bool, each: bool) 
     median(errors)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "where a machine keeps its archive is its environment's business"
+)]
 fn main() -> Result<(), Box<dyn Error>> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "where a machine keeps its archive is its environment's business"
-    )]
     let data =
         std::env::var_os("GRIDEMU_DATA").ok_or("set GRIDEMU_DATA to the folder that has `wfcommons/v1.5`")?;
     let wanted: Vec<String> = std::env::args().skip(1).collect();
@@ -333,6 +333,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut applications = BTreeMap::<&str, Vec<&Run>>::new();
     for run in runs.iter().filter(|run| wanted.is_empty() || wanted.contains(&run.application)) {
         applications.entry(&run.application).or_default().push(run);
+    }
+    if applications.is_empty() {
+        return Err(format!("no run of {} among {}", wanted.join(", "), runs.len()).into());
     }
     let each = !wanted.is_empty();
     let end = "median error | worst | τ | recorded over bound | its τ | repeats |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|";
@@ -376,8 +379,7 @@ mod tests {
     use super::*;
 
     fn run(number: u64, shape: &str, makespan: f64) -> Run {
-        let workflow =
-            shape.parse::<ShapeSpec>().and_then(|shape| Ok(shape.workflow(number).unwrap())).unwrap();
+        let workflow = shape.parse::<ShapeSpec>().unwrap().workflow(number).unwrap();
         let machines = BTreeMap::from([("one".to_owned(), 2), ("two".to_owned(), 2)]);
         Run {
             name: format!("{shape}-{number}"),
