@@ -3,7 +3,7 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Energy, Span, Time};
 use crate::workflow::TaskId;
 use crate::workflow::tests::{drafts, topcuoglu};
 
@@ -294,6 +294,20 @@ fn the_example_of_topcuoglu_is_a_file() {
     let read = read_str(str::from_utf8(&text).unwrap()).unwrap().workflow;
     assert_eq!(read.draft(), workflow.draft());
     assert_eq!(read.task(TaskId(0)).by_class["P3"], Span::from_secs(9));
+    // Once executed, a task has the run time that it had, and no others.
+    let ran = ExecutedTask {
+        began: Time::ZERO,
+        runtime: Span::from_secs(5),
+        machines: Vec::new(),
+        energy: Energy::ZERO,
+    };
+    let makespan = Span::from_secs(80);
+    let tasks = vec![ran; workflow.len()];
+    let execution = Execution { began: Time::ZERO, makespan, tasks, machines: Vec::new() };
+    let mut text = Vec::new();
+    write_execution(&workflow, &execution, &mut text).unwrap();
+    let read = read_str(str::from_utf8(&text).unwrap()).unwrap().workflow;
+    assert!(read.tasks().all(|task| task.by_class.is_empty() && task.runtime == Span::from_secs(5)));
 }
 
 proptest! {

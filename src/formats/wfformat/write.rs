@@ -153,8 +153,8 @@ pub fn write(workflow: &Workflow, out: impl Write) -> io::Result<()> {
     write_both(workflow, None, out)
 }
 
-/// Writes a workflow as WfFormat 1.5, as [`write()`] does, with its execution: the run times are those of the execution, and instants count from
-/// the Unix epoch. [`read`](super::read) takes these run times for those of the tasks.
+/// Writes a workflow as WfFormat 1.5, as [`write()`] does, with its execution: the run times are those of the execution, without any by machine
+/// class, and instants count from the Unix epoch. [`read`](super::read) takes these run times for those of the tasks.
 ///
 /// # Errors
 /// Those of writing.
@@ -187,9 +187,11 @@ fn write_both(workflow: &Workflow, execution: Option<&Execution>, mut out: impl 
             energy_in_kwh: joules.map(|joules| joules / 3.6e6),
             avg_power_in_w: joules.filter(|_| runtime > 0.0).map(|joules| joules / runtime),
             machines: ran.map_or(&[][..], |ran| &ran.machines),
+            // What was executed took the time that it took, on whatever machine.
             runtime_in_seconds_by_class: task
                 .by_class
                 .iter()
+                .filter(|_| execution.is_none())
                 .map(|(class, span)| (class.as_str(), span.as_secs_f64()))
                 .collect(),
             core_count: task.procs,
