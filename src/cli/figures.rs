@@ -8,6 +8,7 @@ use super::talk;
 use crate::experiment::RunError;
 use crate::report::charts::{Column, Theme};
 use crate::report::page::{FigureFiles, FigureFormat, ReportError};
+use crate::units::counted;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct FigureArgs {
@@ -89,7 +90,7 @@ impl FigureArgs {
             });
             let theme = self.theme.map(Theme::from).unwrap_or_default();
             let written = write(folder, FigureFiles { format, theme, column }).map_err(failed)?;
-            talk(&format!("{} figures in {}", written.len(), folder.display()));
+            talk(&format!("{} in {}", counted(written.len(), "figure"), folder.display()));
         }
         Ok(())
     }
