@@ -43,7 +43,7 @@ pub use ledger::{Account, EnergySummary, Ledger, UsageSummary};
 pub use ratio::Ratio;
 pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};
 pub use run::{OfferedLoad, SingleSite, Times};
-pub use spans::{AgeSummary, Ages, SpanSummary};
+pub use spans::{AgeSummary, Ages, PlanningSummary, SpanSummary};
 pub use summary::{ClassMeasures, DifferentDefinitions, Measures, Outcomes, Summary};
 pub use unended::ToTheEnd;
 pub use waits::{RecordedWaits, WaitComparison};

@@ -13,6 +13,8 @@ use crate::units::Time;
 pub struct Choice {
     /// When it was made.
     pub at: Time,
+    /// When the policy was asked for it: earlier, if planning takes time.
+    pub asked: Time,
     /// The job.
     pub job: JobId,
     /// The pool that was chosen.

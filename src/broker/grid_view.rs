@@ -359,7 +359,7 @@ impl<'a> GridView<'a> {
         let fitting = (0..self.pools.len()).filter(|at| self.fits(task, *at, false));
         let candidates = fitting.map(candidate).collect();
         let pool = self.pools[pool].facts.id;
-        trace.choice = Some(Choice { at: self.now, job, pool, reason, candidates });
+        trace.choice = Some(Choice { at: self.now, asked: self.now, job, pool, reason, candidates });
         self.trace = Some(trace);
     }
 

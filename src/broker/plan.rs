@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use crate::model::TaskId;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// Decisions in the order in which they are carried out. Short plans need no allocation.
 pub type Plan = SmallVec<[Decision; 4]>;
@@ -88,4 +88,6 @@ crate::model::words! {
 pub enum Answer {
     /// This plan, carried out at once. Tasks that it does not decide about go on waiting.
     Done(Plan),
+    /// This plan, which took so long to make: it is carried out then, without the decisions that no longer hold. Nothing else is planned before.
+    After(Span, Plan),
 }

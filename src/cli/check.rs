@@ -49,6 +49,9 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     scenario.fine_intervals().iter().for_each(|fine| talk(&format!("warning: {fine}")));
     if let Some(broker) = &scenario.resolved.grid.broker {
         let (_, abilities) = policies.broker.build(&broker.policy, 0).map_err(RunError::request)?;
+        if !broker.planning.is_none() && scenario.resolved.portal.is_empty() {
+            talk("warning: `planning` of `[broker]` has no effect: no workload goes through the portal");
+        }
         without_effect(broker, abilities.workflows).iter().for_each(|idle| talk(&format!("warning: {idle}")));
     }
     say(&format!("{}: {}", args.scenario.display(), scenario.line()))

@@ -5,8 +5,10 @@ mod course;
 mod data;
 mod engine;
 mod lost;
+mod pending;
 mod planning;
 mod records;
+mod reports;
 mod staging;
 mod tally;
 mod traced;
@@ -18,12 +20,13 @@ use serde::{Deserialize, Serialize};
 
 use self::data::{Copying, Data};
 use self::engine::Engine;
+use self::pending::Pending;
 pub use self::tally::BrokerTally;
 use self::turns::Turns;
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
 use self::workflows::Workflows;
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, EndedJob, EntityError, Outbox, Quiescence, SiteReport, Stamp, ToBroker, ToPortal};
+use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToPortal};
 use crate::broker::{
     BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, InFlight, Pool, PoolFacts, Task,
     Tasks,
@@ -57,6 +60,8 @@ pub struct Broker {
     traced: Option<JobId>,
     traced_task: Option<TaskId>,
     choice: Option<Choice>,
+    /// What was compared for it in the plan that has not arrived.
+    coming_choice: Option<Choice>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +78,10 @@ struct State {
     done: u64,
     last: Time,
     tally: BrokerTally,
+    /// What is being planned, if planning takes time.
+    pending: Option<Pending>,
+    /// When the last plan that took time can have brought its jobs to their sites.
+    landing: Time,
 }
 
 /// The state of a broker in a snapshot.
@@ -125,6 +134,7 @@ impl Broker {
             traced: None,
             traced_task: None,
             choice: None,
+            coming_choice: None,
         })
     }
 
@@ -241,9 +251,7 @@ impl Broker {
             }
             ToBroker::Ask { pool, procs, measured } => {
                 if let Some(at) = self.pool_at(pool) {
-                    let coming = self.state.tasks.coming(at, measured);
-                    self.state.pools[at].asked = procs.saturating_sub(coming);
-                    self.fresh = true;
+                    self.asked(at, procs, measured);
                 }
             }
             ToBroker::Sent { task, arrival } => self.state.tasks.sent(task, arrival),
@@ -314,37 +322,6 @@ impl Broker {
         record_given_up(&job, EventCause::Refused(reason), outcome, now.time, outbox);
         self.over(EndedJob::unplaced(&job, outcome, now.time), None, now, outbox);
     }
-
-    /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
-    fn learn(&mut self, report: SiteReport, now: Stamp, outbox: &mut dyn Outbox) -> bool {
-        let Some(&first) = self.first_pool.get(report.site.index()) else { return false };
-        let (mut churned, was_open) = (false, self.state.pools[first].open);
-        for (at, new) in (first..).zip(report.pools) {
-            let Some(pool) = self.state.pools.get_mut(at) else { break };
-            churned |= pool.report.present != new.present || pool.open != report.open;
-            pool.report = new;
-            pool.measured = report.measured.time;
-            pool.open = report.open;
-            self.state.tasks.measured(at, report.measured);
-            self.settle(at);
-            self.lose_misfits(at);
-        }
-        match (was_open, report.open) {
-            (true, false) => self.site_left(report.site, now, outbox),
-            (false, true) => self.site_back(report.site, now, outbox),
-            _ => {}
-        }
-        churned
-    }
-
-    /// Updates the sum of the jobs on their way to a pool.
-    fn settle(&mut self, at: usize) -> PoolId {
-        let pool = &mut self.state.pools[at];
-        if self.spec.count_in_flight {
-            pool.in_flight = self.state.tasks.in_flight(at);
-        }
-        pool.facts.id
-    }
 }
 
 impl Moments for Broker {
@@ -359,7 +336,7 @@ impl Moments for Broker {
     }
 
     fn next(&self) -> Option<Stamp> {
-        let own = self.state.again.into_iter().chain(self.next_prepared());
+        let own = self.state.again.into_iter().chain(self.next_prepared()).chain(self.next_plan());
         self.state.mail.due().into_iter().chain(own).min()
     }
 
@@ -374,8 +351,9 @@ impl Moments for Broker {
             }
             (self.state.again, self.fresh, self.all) = (None, true, true);
         }
+        let planning = self.take_plan(now, outbox)?;
         let undecided = if self.abilities.workflows { self.state.tasks.count_undecided() } else { 0 };
-        if std::mem::take(&mut self.fresh) && self.state.tasks.count_ready() + undecided > 0 {
+        if !planning && std::mem::take(&mut self.fresh) && self.state.tasks.count_ready() + undecided > 0 {
             self.plan(now, outbox)?;
         }
         self.begin_granted(now, outbox);
@@ -383,10 +361,10 @@ impl Moments for Broker {
     }
 
     fn quiescence(&self) -> Quiescence {
-        let State { done, last, again, ref data, .. } = self.state;
+        let State { done, last, again, landing, ref data, .. } = self.state;
         // A result on its way home counts as a job, so that the run does not end before it is there.
         let admitted = data.homing();
         let self_active = again.is_some() || !self.state.engine.is_empty();
-        Quiescence { admitted, done, last, self_active, ..Quiescence::default() }
+        Quiescence { admitted, done, last, landing, self_active, ..Quiescence::default() }
     }
 }

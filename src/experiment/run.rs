@@ -16,7 +16,8 @@ use crate::experiment::notes::{doubts, notes, too_large, without_effect};
 use crate::experiment::single::single;
 use crate::grid::{Grid, Merge, Policies};
 use crate::metrics::{
-    Ages, BrokerFacts, GridFacts, GridMeasures, GridSummary, Ledger, RecoveryRule, Times, Window,
+    Ages, BrokerFacts, GridFacts, GridMeasures, GridSummary, Ledger, PlanningSummary, RecoveryRule, Times,
+    Window,
 };
 use crate::model::{SiteId, SiteSpec};
 use crate::output::{OutputDir, OutputMark, OutputOptions};
@@ -366,6 +367,11 @@ impl Run {
         for (site, of_site) in (0..).map(SiteId).zip(&mut summary.sites) {
             of_site.stored_peak_bytes = grid.broker().map_or(0, |broker| broker.stored_peak(site).count());
         }
+        summary.planning = (tally.awaited > 0).then(|| PlanningSummary {
+            plans: tally.awaited,
+            time_s: tally.planning as f64 / 1e6,
+            stale: tally.stale,
+        });
         let planner = grid.broker().filter(|broker| broker.abilities().workflows);
         if let Some((of, broker)) = summary.workflows.as_mut().zip(planner) {
             of.overtakes = Some(broker.overtakes());

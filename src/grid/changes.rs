@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use crate::model::{
     BrokerSpec, CheckpointInterval, ChurnSpec, FailureAction, GridSpec, InstantOrder, Link, LostData,
-    PartitionSpec, Payer, RandomChurn, Replan, Sharing, SiteSpec, SiteTariff, TransferMode, WorkflowSettings,
+    PartitionSpec, Payer, PlanningTime, RandomChurn, Replan, Sharing, SiteSpec, SiteTariff, TransferMode,
+    WorkflowSettings,
 };
 use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
 
@@ -283,6 +284,13 @@ impl Found {
         self.may("back-off", &old.backoff, &new.backoff, written);
         self.may("maximum number of grid jobs at a site", &old.in_flight, &new.in_flight, unlimited);
         self.may("time of a dispatch", &old.overhead, &new.overhead, written);
+        let planning = |time: &PlanningTime| match time {
+            time if time.is_none() => "none".to_owned(),
+            PlanningTime { base, per_task } => {
+                format!("{}, and {} a task", base.written(), per_task.written())
+            }
+        };
+        self.may("time of a plan", &old.planning, &new.planning, planning);
         let payer = |payer: &Payer| match payer {
             Payer::User => "the user".to_owned(),
             Payer::Site => "the site".to_owned(),

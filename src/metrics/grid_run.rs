@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, ElasticSummary,
-    Fingerprint, GridMeasures, Groups, Ledger, Measures, Outcomes, Quantiles, Recovery, SingleSite, Summary,
-    Times, Window, WorkflowSummary,
+    Fingerprint, GridMeasures, Groups, Ledger, Measures, Outcomes, PlanningSummary, Quantiles, Recovery,
+    SingleSite, Summary, Times, Window, WorkflowSummary,
 };
 use crate::model::{BrokerSpec, Origin, Payer, Replan, SiteId, SiteSpec};
 use crate::platform::Usage;
@@ -55,8 +55,20 @@ pub struct BrokerFacts {
     pub in_flight: Option<u32>,
     /// The duration of one dispatch, in seconds.
     pub overhead_s: f64,
+    /// What a plan takes, in seconds, if it takes time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planning: Option<PlanningFacts>,
     /// The party that is charged for failed attempts.
     pub failed_attempts: Payer,
+}
+
+/// What a plan takes, in seconds.
+#[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanningFacts {
+    /// Of each plan.
+    pub base_s: f64,
+    /// Of each task that it decides about.
+    pub per_task_s: f64,
 }
 
 /// The summary of one run of a grid. Its JSON is `summary.json`, documented in `docs/output.md`; numbers are written
@@ -107,6 +119,9 @@ pub struct GridSummary {
     pub no_site: Measures,
     /// The age of the information by which jobs were assigned.
     pub information_age: AgeSummary,
+    /// What planning took, if any plan took time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planning: Option<PlanningSummary>,
     /// Elastic commands, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elastic: Option<ElasticSummary>,
@@ -186,6 +201,10 @@ impl BrokerFacts {
             retries: spec.retries,
             in_flight: spec.in_flight,
             overhead_s: spec.overhead.as_secs_f64(),
+            planning: (!spec.planning.is_none()).then(|| PlanningFacts {
+                base_s: spec.planning.base.as_secs_f64(),
+                per_task_s: spec.planning.per_task.as_secs_f64(),
+            }),
             failed_attempts: spec.failed_attempts,
         }
     }
@@ -247,6 +266,7 @@ impl GridSummary {
             sites,
             no_site,
             information_age: ages.summary(),
+            planning: None,
             churn: measures.churn.summary(&ledger, recovery),
             elastic: measures.elastic.summary(),
             workflows,

@@ -51,6 +51,18 @@ pub struct AgeSummary {
     pub max_s: Option<f64>,
 }
 
+/// What planning took, where it takes time.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlanningSummary {
+    /// Number of plans that took time.
+    pub plans: u64,
+    /// The time that they took, in seconds.
+    pub time_s: f64,
+    /// Number of decisions that were dropped because they no longer held when their plan was made: the task did not wait any more, or
+    /// its pool could not take it.
+    pub stale: u64,
+}
+
 impl Ages {
     /// Creates the summary of `count` ages that sum to `sum` microseconds, the greatest of them `max`.
     pub const fn of(count: u64, sum: u128, max: Span) -> Self {

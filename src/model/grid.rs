@@ -82,10 +82,33 @@ pub struct BrokerSpec {
     pub in_flight: Option<u32>,
     /// The time that the dispatcher needs for one dispatch; dispatches follow one another.
     pub overhead: Span,
+    /// The time that the broker needs for a plan.
+    pub planning: PlanningTime,
     /// The party that pays for an attempt that failed because of churn.
     pub failed_attempts: Payer,
     /// How workflows are enacted.
     pub workflow: WorkflowSettings,
+}
+
+/// What a plan takes that decides about a task or more. Nothing else is planned meanwhile.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanningTime {
+    /// Of each plan.
+    pub base: Span,
+    /// Of each task that it decides about.
+    pub per_task: Span,
+}
+
+impl PlanningTime {
+    /// What a plan takes that decides about so many tasks.
+    pub fn of(self, tasks: usize) -> Span {
+        self.base + self.per_task * tasks as u64
+    }
+
+    /// Whether plans take no time.
+    pub const fn is_none(self) -> bool {
+        self.base.is_zero() && self.per_task.is_zero()
+    }
 }
 
 /// When assignments that have not left the dispatcher are planned again.
@@ -166,6 +189,7 @@ impl BrokerSpec {
             backoff: Span::from_secs(10),
             in_flight: None,
             overhead: Span::ZERO,
+            planning: PlanningTime::default(),
             failed_attempts: Payer::default(),
             workflow: WorkflowSettings::default(),
         }

@@ -192,8 +192,20 @@ keys! {
         in_flight: Or<Any, u32> = Or::Word(Any);
         /// Time of one dispatch; jobs are dispatched one after the other.
         overhead: Span = Span::ZERO;
+        /// [Time of a plan](brokers.md#planning-that-takes-time), such as `{ base = "1 s", per_task = "10 ms" }`. One plan is made after the other.
+        planning: Option<PlanningKeys> => "none";
         /// Who pays for attempts that failed with a machine.
         failed_attempts: Payer = Payer::User, was "lost_attempts";
+    }
+}
+
+keys! {
+    /// What a plan takes that decides about a task or more.
+    PlanningKeys, "`{ base = \"1 s\", per_task = \"10 ms\" }`" {
+        /// Time of each plan.
+        base: Span = Span::ZERO;
+        /// Time of each task that a plan decides about.
+        per_task: Span = Span::ZERO;
     }
 }
 

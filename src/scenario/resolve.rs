@@ -8,12 +8,14 @@ mod workflows;
 mod workload;
 
 use super::document::Document;
-use super::keys::{BrokerKeys, CheckpointKeys, ScenarioKeys, WindowKeys};
+use super::keys::{BrokerKeys, CheckpointKeys, PlanningKeys, ScenarioKeys, WindowKeys};
 use super::resolved::{OutputPlan, ResolvedScenario};
 use super::tree::{Node, Path};
 use crate::grid::Policies;
 use crate::metrics::{Definitions, Window};
-use crate::model::{BrokerSpec, GridSpec, NetworkSpec, RegistryError, Replan, SiteSpec, WorkflowSettings};
+use crate::model::{
+    BrokerSpec, GridSpec, NetworkSpec, PlanningTime, RegistryError, Replan, SiteSpec, WorkflowSettings,
+};
 use crate::scenario::document::MOST_SITES;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Engine, Or};
@@ -171,6 +173,7 @@ impl Checker<'_> {
         let instead = "1 s or more is usual, and `0 s` reports at every change and no more often";
         let interval = keys.monitoring_interval;
         self.fine(&path.key("monitoring_interval"), interval, "each site reports", instead);
+        let planning = |keys: &PlanningKeys| PlanningTime { base: keys.base, per_task: keys.per_task };
         BrokerSpec {
             policy: keys.policy.0.clone(),
             monitoring_interval: keys.monitoring_interval,
@@ -181,6 +184,7 @@ impl Checker<'_> {
             backoff: keys.backoff,
             in_flight: keys.in_flight.value(),
             overhead: keys.overhead,
+            planning: keys.planning.as_ref().map(planning).unwrap_or_default(),
             failed_attempts: keys.failed_attempts,
             workflow: WorkflowSettings::default(),
         }

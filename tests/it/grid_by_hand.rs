@@ -285,3 +285,14 @@ fn a_job_that_its_pool_refuses_is_rejected_when_nobody_else_is_left() {
     let record = jobs_of(&records)[0];
     assert_eq!((record.outcome, record.end), (Outcome::Rejected(RejectReason::TooLarge), at(7)));
 }
+
+#[test]
+fn a_job_that_returns_late_is_no_news_of_its_site() {
+    // The only site is down from 100 to 101, which it reports at once. The job comes to it at 100, is back at 101 and rests until 111: the site is known
+    // to be back since 102, and takes it at 112.
+    let mut spec = plain(&[1], "mct", 1, 0);
+    plan(&mut spec, 0, 100, ChurnAct::LeaveSite);
+    plan(&mut spec, 0, 101, ChurnAct::JoinSite);
+    let (records, _) = run(&spec, vec![job(1, 99, 1, 5)]);
+    assert_eq!(times(&records), [(1, 0, 112, 117)]);
+}

@@ -8,7 +8,8 @@ use gridemu::local::Registry;
 use gridemu::model::{
     BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, FailureAction, GridContext,
     GridSpec, InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer,
-    PlannedChurn, ProcSet, RandomChurn, Record, Replan, Reservation, SiteSpec, WorkflowSettings,
+    PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation, SiteSpec,
+    WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
@@ -261,6 +262,7 @@ fn broker() -> impl Strategy<Value = BrokerSpec> {
                 backoff,
                 in_flight,
                 overhead,
+                planning: PlanningTime::default(),
                 failed_attempts,
                 workflow: WorkflowSettings::default(),
             }

@@ -47,6 +47,7 @@ mod oracle;
 mod orders;
 mod outside;
 mod planned;
+mod planning_time;
 mod readme;
 mod run_errors;
 mod runtime;

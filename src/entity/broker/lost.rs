@@ -19,7 +19,11 @@ impl Broker {
                 EventCause::Refused(_) => refused.push(pool),
                 EventCause::SiteLeft => {
                     self.state.tally.landed_nowhere += 1;
-                    self.site_left(pool.site, now, outbox);
+                    // A job rests before it returns here. If every change is reported, the broker knows by now whether the site is back.
+                    let is_back = self.spec.monitoring_interval.is_zero() && self.state.pools[at].open;
+                    if !is_back {
+                        self.site_left(pool.site, now, outbox);
+                    }
                 }
                 _ => {}
             }
@@ -38,9 +42,11 @@ impl Broker {
         }
         let State { workflows, tasks, .. } = &mut self.state;
         tasks.drop_plan(task);
-        for after in workflows.descendants(task) {
-            self.fresh |= tasks.drop_plan(after);
+        let after = workflows.descendants(task);
+        for after in &after {
+            self.fresh |= tasks.drop_plan(*after);
         }
+        self.lose_pending(|lost| lost == task || after.contains(&lost));
     }
 
     /// Drops all that is planned.
@@ -49,6 +55,7 @@ impl Broker {
         for task in tasks.all_planned() {
             self.fresh |= tasks.drop_plan(task);
         }
+        self.lose_pending(|_| true);
     }
 
     /// Drops what is planned for a pool that, by its last report, cannot take it.

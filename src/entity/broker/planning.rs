@@ -6,7 +6,7 @@ use crate::broker::mapping::Links;
 use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan, Planned};
 use crate::entity::mailbox::{MOST_ROUNDS, Moments};
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher};
-use crate::model::{EventKind, EventRecord, Record, TaskOrder};
+use crate::model::{EventKind, EventRecord, Record, TaskId, TaskOrder};
 use crate::units::Span;
 
 /// Rounds from an assignment to the report of it: dispatcher, site, directory, broker.
@@ -26,8 +26,8 @@ impl Broker {
         }
     }
 
-    /// Asks the policy about tasks that are ready.
-    fn ask(&mut self, asked: Asked, now: Stamp) -> Plan {
+    /// Asks the policy about tasks that are ready. Returns its plan, and how long that takes. A plan without decisions takes no time.
+    fn ask(&mut self, asked: Asked, now: Stamp) -> (Plan, Span) {
         let State { tasks, pools, workflows, data, .. } = &mut self.state;
         let files = Expected { workflows, data, network: &self.network, now: now.time };
         let mut view = GridView::new(now.time, pools, tasks, asked, self.spec.count_in_flight);
@@ -45,20 +45,40 @@ impl Broker {
         if let Some(job) = self.traced {
             view = view.traced(job);
         }
-        let Answer::Done(plan) = self.policy.plan(&mut view);
-        self.choice = view.take_choice().or(self.choice.take());
-        plan
+        let (own, plan) = match self.policy.plan(&mut view) {
+            Answer::Done(plan) => (Span::ZERO, plan),
+            Answer::After(own, plan) => (own, plan),
+        };
+        let told = view.take_choice();
+        let takes = if plan.is_empty() { Span::ZERO } else { own + self.spec.planning.of(plan.len()) };
+        if takes.is_zero() {
+            self.choice = told.or(self.choice.take());
+        } else {
+            self.coming_choice = told;
+        }
+        (plan, takes)
+    }
+
+    /// Whether the policy is asked about one task at a time. Sites report at every change: each assignment sees those before it, as far as
+    /// reports take no time.
+    pub(super) fn is_one_by_one(&self) -> bool {
+        self.spec.monitoring_interval.is_zero() && !self.abilities.batch
     }
 
     /// Plans once over the tasks that are ready.
     pub(super) fn plan(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         self.state.tally.plans += 1;
         let all = self.all || !self.abilities.steady || self.spec.workflow.order == TaskOrder::CriticalPath;
-        if self.spec.monitoring_interval.is_zero() && !self.abilities.batch {
+        if self.is_one_by_one() {
             return self.plan_one_by_one(all, now, outbox);
         }
-        for decision in self.ask(if all { Asked::All } else { Asked::New }, now) {
-            self.carry_out(decision, now, outbox)?;
+        let (plan, takes) = self.ask(if all { Asked::All } else { Asked::New }, now);
+        if takes.is_zero() {
+            for decision in plan {
+                self.carry_out(decision, now, outbox)?;
+            }
+        } else {
+            self.begin_plan(plan, takes, now)?;
         }
         self.leave();
         Ok(())
@@ -70,26 +90,41 @@ impl Broker {
         self.all = false;
     }
 
-    /// Plans one task at a time. Sites report at every change: each assignment sees those before it, as far as reports take no
-    /// time.
+    /// Plans one task at a time.
     fn plan_one_by_one(&mut self, all: bool, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         let mut after = None;
         while let Some(next) = self.state.tasks.next_ready(after, !all) {
             after = Some(next.rank());
             let asked = Asked::One(next.id());
-            let Some(decision) = self.ask(asked, now).first().copied() else { continue };
+            let (plan, takes) = self.ask(asked, now);
+            if !takes.is_zero() {
+                return self.begin_plan(plan, takes, now);
+            }
+            let Some(decision) = plan.first().copied() else { continue };
             self.state.last = now.time;
             let latency = self.carry_out(decision, now, outbox)?;
-            if latency.is_some_and(Span::is_zero)
-                && now.round < MOST_LOOKS
-                && self.state.tasks.count_ready() > 0
-            {
-                self.state.again = Some(Stamp { round: now.round + THERE_AND_BACK, ..now });
+            if self.waits_for_report(latency, now) {
                 return Ok(());
             }
         }
         self.leave();
         Ok(())
+    }
+
+    /// Whether others are planned only after the report of an assignment, which takes so long to its site and comes at this very instant.
+    pub(super) fn waits_for_report(&mut self, latency: Option<Span>, now: Stamp) -> bool {
+        let waits = latency.is_some_and(Span::is_zero)
+            && now.round < MOST_LOOKS
+            && self.state.tasks.count_ready() > 0;
+        if waits {
+            self.state.again = Some(Stamp { round: now.round + THERE_AND_BACK, ..now });
+        }
+        waits
+    }
+
+    /// The error of a decision that cannot be carried out.
+    pub(super) fn bad_plan(&self, task: TaskId, problem: String) -> EntityError {
+        EntityError::BadPlan { policy: self.spec.policy.to_string(), task, problem }
     }
 
     /// Sends what is planned and ready, in each pool's lane up to the first task that is not ready or lacks files.
@@ -110,24 +145,23 @@ impl Broker {
     }
 
     /// Carries out a decision. Returns how long the task takes to its site; `None` if it waits here for its files.
-    fn carry_out(
+    pub(super) fn carry_out(
         &mut self,
         decision: Decision,
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<Option<Span>, EntityError> {
         let Decision { task, act, reason, start, end } = decision;
-        let bad = |problem| EntityError::BadPlan { policy: self.spec.policy.to_string(), task, problem };
         let (Act::Assign(at) | Act::Plan(at)) = act;
         let Some(pool) = self.state.pools.get(at) else {
-            return Err(bad(format!("to pool {at} of {}", self.state.pools.len())));
+            return Err(self.bad_plan(task, format!("to pool {at} of {}", self.state.pools.len())));
         };
         if act == Act::Plan(at) {
             if self.state.tasks.plan(task, Planned { pool: at, start, end, reason }) {
                 self.bring_ahead(task, at, now, outbox);
                 return Ok(Some(Span::ZERO));
             }
-            return Err(bad("which does not wait with the broker".to_owned()));
+            return Err(self.bad_plan(task, "which does not wait with the broker".to_owned()));
         }
         let (id, latency, age) = (pool.facts.id, pool.facts.latency, now.time.since(pool.measured));
         // The dispatcher does this unless it reports otherwise.
@@ -135,7 +169,7 @@ impl Broker {
         let planned = self.state.tasks.planned(task).is_some();
         let arrival = (!lacking).then(|| now.next_round().after(latency));
         let Some((mut job, procs)) = self.state.tasks.place(task, at, pool, arrival) else {
-            return Err(bad("which does not wait with the broker".to_owned()));
+            return Err(self.bad_plan(task, "which does not wait with the broker".to_owned()));
         };
         self.moved(&job, now);
         if planned {

@@ -25,4 +25,10 @@ pub struct BrokerTally {
     pub longest_queue: u64,
     /// Assignments to a pool whose site turned out to be down, or to have lost the processors.
     pub landed_nowhere: u64,
+    /// Plans that took time.
+    pub awaited: u64,
+    /// The time that they took, in microseconds.
+    pub planning: u128,
+    /// Decisions that no longer held when their plan arrived.
+    pub stale: u64,
 }

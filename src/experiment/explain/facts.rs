@@ -119,6 +119,9 @@ pub enum AtState {
 pub struct AssignedTo {
     /// When it was made.
     pub at_s: f64,
+    /// When the broker began to plan, if planning takes time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_s: Option<f64>,
     /// The pool that was chosen.
     pub pool: String,
     /// Why it was chosen, in a few words.

@@ -139,6 +139,7 @@ impl Watch {
         };
         Some(AssignedTo {
             at_s: now.as_secs_f64(),
+            asked_s: Some(choice.asked.as_secs_f64()).filter(|_| choice.asked < now),
             pool: name(choice.pool)?,
             reason: choice.reason.name(),
             compared: choice.candidates.iter().map(compared).collect(),

@@ -142,8 +142,12 @@ fn assigned_in(wait: &[Stretch], facts: &Explained, all: bool) -> String {
     let most = if all { assigned.len() } else { MOST_ASSIGNED };
     let mut out = String::new();
     for one in assigned.iter().take(most) {
-        let AssignedTo { at_s, pool, reason, .. } = one;
-        out += &format!("\nat {} the broker assigned it to {pool} ({reason}); it compared\n", clock(*at_s));
+        let AssignedTo { at_s, asked_s, pool, reason, .. } = one;
+        let asked = asked_s.map_or_else(String::new, |asked| format!(", planning since {},", clock(asked)));
+        out += &format!(
+            "\nat {} the broker{asked} assigned it to {pool} ({reason}); it compared\n",
+            clock(*at_s)
+        );
         for pool in &one.compared {
             let mut line = match (pool.start_s, pool.end_s) {
                 (Some(start), Some(end)) => {

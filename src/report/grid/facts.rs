@@ -4,7 +4,7 @@ use super::super::figures::{count, duration, number, wrapped};
 use super::super::tables::{commands, dedicated, outcomes, processor_time};
 use super::WIDTH;
 use super::workflows::workflows;
-use crate::metrics::{GridSummary, Quantiles};
+use crate::metrics::{GridSummary, PlanningSummary, Quantiles};
 use crate::model::Replan;
 
 pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
@@ -84,6 +84,14 @@ fn broker(run: &GridSummary) -> Option<String> {
     if let (Some(mean), Some(max)) = (age.mean_s, age.max_s) {
         let ([mean, max], assignments) = ([mean, max].map(duration), count(age.assignments));
         out += &format!("; {assignments} assignments, information age {mean} on average, {max} at most");
+    }
+    if let Some(PlanningSummary { plans, time_s, stale }) = run.planning {
+        out += &format!(
+            "; {} plans took {}, {} decisions came too late",
+            count(plans),
+            duration(time_s),
+            count(stale)
+        );
     }
     out += match broker.replan {
         Replan::Never => "; never replans",

@@ -25,7 +25,7 @@ const TABLES: [(&str, &[Part]); 11] = [
     ("machines", &[("", MachineKeys::KEYS)]),
     ("reservation", &[("", ReservationKeys::KEYS)]),
     ("network", &[("", NetworkKeys::KEYS), ("link.", LinkKeys::KEYS), ("place.", PlaceKeys::KEYS)]),
-    ("broker", &[("", BrokerKeys::KEYS)]),
+    ("broker", &[("", BrokerKeys::KEYS), ("planning.", PlanningKeys::KEYS)]),
     ("workload", &[("", WorkloadKeys::KEYS)]),
     ("workflow", &[("", WorkflowKeys::KEYS)]),
     ("churn", &[("", ChurnKeys::KEYS)]),

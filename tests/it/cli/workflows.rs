@@ -1,6 +1,9 @@
 //! `gridemu inspect` of workflows, and runs of them.
 
+use std::fs;
+
 use super::{argument, file, gridemu, gzipped};
+use crate::validating::legal;
 
 /// Two tasks and a file between them, in each format.
 const WFFORMAT: &str = r#"{"name": "two", "schemaVersion": "1.5", "workflow": {"specification": {"tasks": [
@@ -373,4 +376,30 @@ fn keys_of_plans_are_idle_without_one() {
     ];
     gridemu(&order)
         .ends(0, &["warning: `order` of `[workflow]` has no effect: `heft` has an order of its own"]);
+}
+
+/// A run of workflows and jobs on sites that come and go, whose broker takes its time: the schedule is valid, and what planning took is told.
+#[test]
+fn planning_that_takes_time_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("idle.toml"), folder.path().join("out"));
+    let set = ["--set", "broker.planning.base=1 min", "--set", "broker.planning.per_task=1 s"];
+    let ran = gridemu(
+        &[&["run", "configs/workflows.toml", "--json", "--out", out.to_str().unwrap()][..], &set].concat(),
+    );
+    let told = ran.json();
+    let (plans, time) = (&told["planning"]["plans"], &told["planning"]["time_s"]);
+    assert!(plans.as_u64().unwrap() > 10 && time.as_f64().unwrap() > 60.0 * plans.as_f64().unwrap());
+    assert_eq!(
+        (&told["broker"]["planning"]["base_s"], &told["broker"]["planning"]["per_task_s"]),
+        (&60.0.into(), &1.0.into())
+    );
+    legal(&out);
+    let explained = gridemu(&["explain", out.to_str().unwrap(), "--job", "1", "--origin", "grid"]);
+    assert!(explained.well().out.contains("the broker, planning since"), "{}", explained.out);
+    let scenario =
+        "[broker]\nplanning = { base = '1 s' }\n[[site]]\nname = 'a'\nmachines = [{ class = 'node' }]\n";
+    fs::write(&file, scenario).unwrap();
+    gridemu(&["check", file.to_str().unwrap()])
+        .ends(0, &["warning: `planning` of `[broker]` has no effect: no workload goes through the portal"]);
 }

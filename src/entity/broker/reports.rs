@@ -1,0 +1,49 @@
+//! What sites say of themselves: their reports, and their requests for work.
+
+use super::Broker;
+use crate::entity::{Outbox, SiteReport, Stamp};
+use crate::model::PoolId;
+
+impl Broker {
+    /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
+    pub(super) fn learn(&mut self, report: SiteReport, now: Stamp, outbox: &mut dyn Outbox) -> bool {
+        let Some(&first) = self.first_pool.get(report.site.index()) else { return false };
+        let (mut churned, was_open) = (false, self.state.pools[first].open);
+        for (at, new) in (first..).zip(report.pools) {
+            let Some(pool) = self.state.pools.get_mut(at) else { break };
+            churned |= pool.report.present != new.present || pool.open != report.open;
+            pool.report = new;
+            pool.measured = report.measured.time;
+            pool.open = report.open;
+            self.state.tasks.measured(at, report.measured);
+            self.settle(at);
+            self.lose_misfits(at);
+        }
+        match (was_open, report.open) {
+            (true, false) => self.site_left(report.site, now, outbox),
+            (false, true) => self.site_back(report.site, now, outbox),
+            _ => {}
+        }
+        churned
+    }
+
+    /// Updates the sum of the jobs on their way to a pool.
+    pub(super) fn settle(&mut self, at: usize) -> PoolId {
+        let pool = &mut self.state.pools[at];
+        if self.spec.count_in_flight {
+            pool.in_flight = self.state.tasks.in_flight(at);
+        }
+        pool.facts.id
+    }
+
+    /// Takes a request for work: what is on its way to the pool answers a part of it.
+    pub(super) fn asked(&mut self, at: usize, procs: u32, measured: Stamp) {
+        if let Some(pending) = &mut self.state.pending {
+            // What is being planned for the pool would not count.
+            return pending.asks.push((at, procs, measured));
+        }
+        let coming = self.state.tasks.coming(at, measured);
+        self.state.pools[at].asked = procs.saturating_sub(coming);
+        self.fresh = true;
+    }
+}
