@@ -6,8 +6,8 @@ use gridemu::broker::BrokerRegistry;
 use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
-    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, FailureAction, GridContext,
-    GridSpec, InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer,
+    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
+    GridContext, GridSpec, InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer,
     PlannedChurn, ProcSet, RandomChurn, Record, Replan, Reservation, SiteSpec, WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
@@ -138,6 +138,7 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
             idle: Power::from_milliwatts(power * 7_000),
             busy: Power::from_milliwatts(power * 7_000 + power * power * 3_000),
             price: Price::from_nanos(price * 36_000_000),
+            equipment: Equipment::default(),
         },
     )
 }
