@@ -127,8 +127,11 @@ fn memory_is_spread_over_the_machines_that_a_task_takes() {
     assert!(tasks(&narrow).iter().all(|task| task.outcome == Outcome::Completed));
 }
 
+/// What a task needs: its type, its memory in GB, its processors.
+type Want = (usize, Option<u64>, u32);
+
 /// The equipment of the partitions of a grid, and what tasks need.
-fn needs() -> impl Strategy<Value = (Vec<Equipment>, Vec<(usize, Option<u64>, u32)>)> {
+fn needs() -> impl Strategy<Value = (Vec<Equipment>, Vec<Want>)> {
     let tags = select(vec![&[][..], &["gpu"], &["ssd"], &["gpu", "ssd"]]);
     let equipment = (prop::option::of(1_u64..5), tags).prop_map(|(memory, tags)| has(memory, tags));
     let task = (0_usize..3, prop::option::of(1_u64..7), 1_u32..4);
