@@ -13,6 +13,7 @@ mod ids;
 mod job;
 mod layout;
 mod named;
+mod needs;
 mod outcome;
 mod procset;
 mod record;
@@ -42,6 +43,7 @@ pub use ids::{
 pub use job::{GridContext, Job, JobError, Origin, Predecessor, Size};
 pub use layout::Layout;
 pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
+pub use needs::{Equipment, Needs};
 pub use outcome::{Outcome, RejectReason};
 pub use procset::{Intervals, ProcSet};
 pub use record::{

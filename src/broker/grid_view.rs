@@ -157,11 +157,11 @@ impl<'a> GridView<'a> {
     }
 
     /// True if the task could run in the pool, according to the view: its site is open and has not refused it, and the pool has
-    /// the processors. With `present`, these are the processors that are up now; otherwise those with all machines up.
+    /// the processors and what the task needs beyond them. With `present`, these are the processors that are up now; otherwise those with all machines up.
     pub fn fits(&self, task: Task<'_>, pool: usize, present: bool) -> bool {
         let pool = &self.pools[pool];
         let has = if present { pool.report.present } else { pool.facts.processors };
-        pool.open && pool.procs_for(&task) <= has && !task.refused().contains(&pool.facts.id)
+        pool.open && pool.procs_for(&task) <= has && task.refused().binary_search(&pool.facts.id).is_err()
     }
 
     /// The pool with the least key among those that the task fits (see [`GridView::fits`]), the first among equals; pools
@@ -287,7 +287,7 @@ impl<'a> GridView<'a> {
     /// Asks a policy of immediate mode about each task, in order, and carries out what it picks.
     ///
     /// Of tasks that a plan has left before, it is asked only about those that may fit somewhere now: what is true of a task is true
-    /// of all that need the same processors and were refused by the same pools.
+    /// of all that need the same processors and that the same pools cannot take.
     pub fn sweep(&mut self, policy: &mut impl Choose) {
         let tasks = self.tasks;
         if let Asked::One(task) = self.asked {

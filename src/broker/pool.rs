@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Task;
 use crate::local::StartEstimates;
-use crate::model::{PoolId, Size};
+use crate::model::{Equipment, Job, PoolId, Size};
 use crate::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
 
 /// The constant properties of a pool.
@@ -20,6 +20,10 @@ pub struct PoolFacts {
     pub processors: u32,
     /// Processors are given in blocks of this many: the allocation unit.
     pub allocation_unit: u32,
+    /// Processors of a machine.
+    pub cores: u32,
+    /// What a machine has beyond processors.
+    pub equipment: Equipment,
     /// Speed of a processor.
     pub speed: Rate,
     /// Power of an idle processor.
@@ -107,6 +111,24 @@ impl Pool {
         }
         let rounded = |procs: u32| procs.div_ceil(allocation_unit).saturating_mul(allocation_unit);
         rounded(preferred).min(self.facts.processors).max(rounded(least))
+    }
+
+    /// Whether its machines have what the job needs beyond processors.
+    pub fn suits(&self, job: &Task<'_>) -> bool {
+        let machines = || self.procs_for(job).div_ceil(self.facts.cores.max(1));
+        job.needs().is_none_or(|needs| needs.met_by(&self.facts.equipment, machines()))
+    }
+
+    /// Whether it could run the job with all its machines up.
+    pub fn could_run(&self, job: &Task<'_>) -> bool {
+        self.procs_for(job) <= self.facts.processors && self.suits(job)
+    }
+
+    /// The pools whose machines lack what a job needs, in their order.
+    pub(crate) fn unfit(pools: &[Self], job: &Job) -> Vec<PoolId> {
+        let Some(_) = job.needs() else { return Vec::new() };
+        let job = Task::new(job, &[]);
+        pools.iter().filter(|pool| !pool.suits(&job)).map(|pool| pool.facts.id).collect()
     }
 
     /// How long the job is estimated to run there, at least a microsecond, as sites plan it: by its table of machine classes, else by speed.

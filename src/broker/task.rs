@@ -1,7 +1,7 @@
 //! A task as a broker policy sees it.
 
 use super::ready::Rank;
-use crate::model::{Job, JobId, PoolId, Size, TaskId};
+use crate::model::{Job, JobId, Needs, PoolId, Size, TaskId};
 use crate::units::{Bytes, Rate, Span, Time, Work};
 
 /// A task that is ready to be assigned: a job of the grid that waits with the broker. It is shown without its real run time, which a
@@ -15,7 +15,7 @@ pub struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    /// A job that waits, with the pools that have refused it.
+    /// A job that waits, with the pools that cannot take it, in their order.
     pub fn new(job: &'a Job, refused: &'a [PoolId]) -> Self {
         let id = TaskId(job.grid.as_ref().map_or(u64::MAX, |grid| grid.number));
         Self { id, rank: Rank::default(), job, refused }
@@ -96,7 +96,12 @@ impl<'a> Task<'a> {
         self.job.grid.as_ref().map_or(Bytes::ZERO, |grid| grid.input)
     }
 
-    /// Pools that have refused it.
+    /// What it needs of machines beyond processors, if anything.
+    pub fn needs(&self) -> Option<&'a Needs> {
+        self.job.needs()
+    }
+
+    /// Pools that cannot take it, in their order: their machines lack what it needs, or they have refused it.
     pub fn refused(&self) -> &'a [PoolId] {
         self.refused
     }

@@ -42,7 +42,7 @@ pub struct Tasks {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Row {
     phase: Phase,
-    /// Pools that have refused it.
+    /// Pools that cannot take it, in their order.
     refused: Vec<PoolId>,
     /// What a plan says of it. It is kept when the task is sent, for its expected end.
     planned: Option<Planned>,
@@ -98,13 +98,14 @@ impl Tasks {
         Self { lanes: vec![Lane::default(); pools], planned: vec![BTreeSet::new(); pools], ..Self::default() }
     }
 
-    /// Adds a job that waits from now on, behind all others, with the pools that have refused it.
+    /// Adds a job that waits from now on, behind all others, with the pools that cannot take it.
     pub fn enter(&mut self, job: Box<Job>, refused: Vec<PoolId>) {
         self.enter_by(None, job, refused);
     }
 
     /// As [`Tasks::enter`], but before all that are less urgent, if an urgency is given. Either all tasks have one or none.
-    pub(crate) fn enter_by(&mut self, urgency: Option<u64>, job: Box<Job>, refused: Vec<PoolId>) {
+    pub(crate) fn enter_by(&mut self, urgency: Option<u64>, job: Box<Job>, mut refused: Vec<PoolId>) {
+        refused.sort_unstable();
         let task = Task::new(&job, &refused);
         let (id, rank) = (task.id(), Rank { urgency: Reverse(urgency.unwrap_or(0)), entered: self.entered });
         self.entered += 1;
@@ -213,11 +214,11 @@ impl Tasks {
         })
     }
 
-    /// Adds a task that waits for so many others to complete.
-    pub(crate) fn block(&mut self, job: Box<Job>, missing: u32) {
+    /// Adds a task that waits for so many others to complete, with the pools that cannot take it, in their order.
+    pub(crate) fn block(&mut self, job: Box<Job>, missing: u32, refused: Vec<PoolId>) {
         let id = Task::new(&job, &[]).id();
         let phase = Phase::Blocked { job, missing };
-        self.rows.insert(id, Row { phase, refused: Vec::new(), planned: None });
+        self.rows.insert(id, Row { phase, refused, planned: None });
         self.undecided += 1;
     }
 
@@ -276,7 +277,7 @@ impl Tasks {
         }
     }
 
-    /// Takes out a task that is placed: the place of its pool, and the pools that had refused it.
+    /// Takes out a task that is placed: the place of its pool, and the pools that could not take it.
     pub(crate) fn remove(&mut self, task: TaskId) -> Option<(usize, Vec<PoolId>)> {
         let Entry::Occupied(row) = self.rows.entry(task) else { return None };
         let Phase::Placed(placed) = row.get().phase else { return None };

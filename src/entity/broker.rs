@@ -297,9 +297,9 @@ impl Broker {
 
     /// Adds a job to those that wait here, if there is a pool that could ever take it.
     fn wait(&mut self, job: Box<Job>, refused: Vec<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
+        let refused = if refused.is_empty() { Pool::unfit(&self.state.pools, &job) } else { refused };
         let seen = Task::new(&job, &refused);
-        let possible =
-            |pool: &Pool| pool.procs_for(&seen) <= pool.facts.processors && !refused.contains(&pool.facts.id);
+        let possible = |pool: &Pool| pool.could_run(&seen) && !refused.contains(&pool.facts.id);
         if self.state.pools.iter().any(possible) {
             let urgency = match self.spec.workflow.order {
                 TaskOrder::Policy => None,

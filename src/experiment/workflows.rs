@@ -109,7 +109,7 @@ fn submissions(
     entity: &str,
     seed: u64,
 ) -> Result<(WorkflowSource, String), RunError> {
-    let WorkflowPlan { origin, count, every, rescaled, group, overheads, failures } = plan;
+    let WorkflowPlan { origin, count, every, rescaled, group, overheads, tags, failures } = plan;
     let (source, name) = match (origin, file) {
         (WorkflowOrigin::Shape(shape), _) => {
             (WorkflowSource::drawn(shape.clone(), *rescaled, seed, entity), shape.to_string())
@@ -136,9 +136,8 @@ fn submissions(
         }
     };
     let source = source.repeated(*count, *every).with_overheads(*overheads);
-    let source = source
-        .failing(failures.clone())
-        .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
+    let source = source.requiring(tags.clone()).and_then(|source| source.failing(failures.clone()));
+    let source = source.map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
     let source = match group {
         Some(by) => source.grouped(by).map_err(RunError::request)?,
         None => source,

@@ -51,6 +51,8 @@ fn pools(spec: &GridSpec, at: usize, site: &Site) -> Vec<Pool> {
             partition: part.name.clone(),
             processors: part.usable(),
             allocation_unit: part.allocation_unit,
+            cores: part.cores,
+            equipment: part.equipment.clone(),
             speed: part.speed,
             idle: part.idle,
             busy: part.busy,

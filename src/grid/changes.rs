@@ -1,5 +1,6 @@
 //! What changes when a run continues under another description, and what cannot.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use thiserror::Error;
@@ -156,6 +157,10 @@ impl Found {
         self.must_not("speed", &old.speed, &new.speed, speed, why);
         let (unit, new_unit) = (&old.allocation_unit, &new.allocation_unit);
         self.must_not("allocation unit", unit, new_unit, u32::to_string, why);
+        let why = "jobs are where machines have what they need";
+        self.must_not("memory of a machine", &old.equipment.memory, &new.equipment.memory, bytes, why);
+        let tags = |tags: &BTreeSet<String>| if tags.is_empty() { "none".to_owned() } else { listed(tags) };
+        self.must_not("tags", &old.equipment.tags, &new.equipment.tags, tags, why);
         self.may("power of an idle core", &old.idle, &new.idle, |power| power.to_string());
         self.may("power of a busy core", &old.busy, &new.busy, |power| power.to_string());
         self.may("price", &old.price, &new.price, |price| price.to_string());
@@ -228,8 +233,6 @@ impl Found {
         }
         for at in 0..old.storages.len().max(new.storages.len()) {
             let (was, is) = (old.storage(at), new.storage(at));
-            let capacity =
-                |space: &Option<Bytes>| space.map_or_else(|| "any".to_owned(), |space| space.to_string());
             self.may(
                 &format!("bandwidth of the storage of {}", place(at)),
                 &was.bandwidth,
@@ -240,7 +243,7 @@ impl Found {
                 &format!("capacity of the storage of {}", place(at)),
                 &was.capacity,
                 &is.capacity,
-                capacity,
+                bytes,
             );
         }
     }
@@ -300,8 +303,8 @@ impl Found {
     }
 }
 
-fn listed(names: &[String]) -> String {
-    names.iter().map(quoted).collect::<Vec<String>>().join(", ")
+fn listed<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+    names.into_iter().map(quoted).collect::<Vec<String>>().join(", ")
 }
 
 fn quoted(name: &impl Display) -> String {
@@ -310,6 +313,10 @@ fn quoted(name: &impl Display) -> String {
 
 fn written(span: &Span) -> String {
     span.written()
+}
+
+fn bytes(bytes: &Option<Bytes>) -> String {
+    bytes.map_or_else(|| "any".to_owned(), |bytes| bytes.to_string())
 }
 
 fn unlimited(most: &Option<u32>) -> String {

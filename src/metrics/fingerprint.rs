@@ -206,6 +206,7 @@ const fn reason_code(reason: RejectReason) -> u8 {
         RejectReason::Policy => 3,
         RejectReason::Malformed => 4,
         RejectReason::NoPool => 5,
+        RejectReason::Unfit => 6,
     }
 }
 

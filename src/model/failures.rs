@@ -44,13 +44,9 @@ impl WorkflowSubmission {
     /// How attempts of the task at this place fail by themselves; `None` if they do not.
     pub fn faults(&self, at: usize) -> Option<Faults> {
         let failures = self.failures.as_ref()?;
-        let places: Vec<u32> = match &self.groups {
-            Some(groups) => groups.members[at].iter().map(|member| member.task).collect(),
-            None => vec![at as u32],
-        };
         let all = &self.ungrouped().tasks;
         let tasks: Vec<(u32, u32)> =
-            places.into_iter().map(|task| (task, failures.of(&all[task as usize].kind))).collect();
+            self.parts(at).into_iter().map(|task| (task, failures.of(&all[task as usize].kind))).collect();
         let any = tasks.iter().any(|(_, odds)| *odds > 0);
         any.then_some(Faults { seed: self.seed, tasks, most: failures.attempts, failed: 0 })
     }

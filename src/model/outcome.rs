@@ -18,6 +18,8 @@ pub enum RejectReason {
     Policy,
     /// No pool of the grid accepts it.
     NoPool,
+    /// The machines of its partition lack the memory or a tag that it needs.
+    Unfit,
 }
 
 /// How a job ends. Every submitted job ends in exactly one of these.
@@ -74,6 +76,7 @@ impl fmt::Display for RejectReason {
             Self::Malformed => "has an invalid request",
             Self::Policy => "refused by the local policy",
             Self::NoPool => "no pool can run it",
+            Self::Unfit => "needs memory or a tag that the machines of the partition lack",
         })
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{ChurnSpec, Named, PlannedJobAct, SiteTariff};
+use super::{ChurnSpec, Equipment, Job, Named, PlannedJobAct, SiteTariff};
 use crate::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 
 /// The most power a core may draw: 1 MW.
@@ -52,6 +52,8 @@ pub struct PartitionSpec {
     pub busy: Power,
     /// Price per core-hour.
     pub price: Price,
+    /// What a machine has beyond processors.
+    pub equipment: Equipment,
 }
 
 /// A block of processors that the queue cannot use from `start` until `end`.
@@ -193,6 +195,7 @@ impl PartitionSpec {
             idle: Power::ZERO,
             busy: Power::ZERO,
             price: Price::ZERO,
+            equipment: Equipment::default(),
         }
     }
 
@@ -212,6 +215,11 @@ impl PartitionSpec {
             return procs;
         }
         procs.div_ceil(self.allocation_unit).saturating_mul(self.allocation_unit)
+    }
+
+    /// Whether its machines have what a job needs beyond processors, which gets so many: on as few machines as have them.
+    pub fn suits(&self, job: &Job, procs: u32) -> bool {
+        job.needs().is_none_or(|needs| needs.met_by(&self.equipment, procs.div_ceil(self.cores.max(1))))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Faults, GroupMember, Job};
+use super::{Faults, GroupMember, Job, Needs};
 use crate::units::{Rate, Span, Time, Work};
 
 /// What a job has that is a task of a workflow.
@@ -21,6 +21,8 @@ pub struct TaskContext {
     pub marks: Option<Marks>,
     /// How its attempts fail by themselves, if they may.
     pub faults: Option<Faults>,
+    /// What it needs of machines beyond processors.
+    pub needs: Needs,
 }
 
 /// The marks on the way of a job that is a group of tasks: where each of these begins and ends, and when the job was there.

@@ -83,6 +83,8 @@ pub struct WorkflowSubmission {
     pub overheads: WorkflowOverheads,
     /// How often attempts of its tasks fail by themselves, if they do.
     pub failures: Option<TaskFailures>,
+    /// The tag that its tasks require of machines, by type; `*` is for all other types.
+    pub tags: BTreeMap<String, String>,
     /// The seed of what is drawn for it, such as errors of estimates.
     pub seed: u64,
 }
@@ -128,6 +130,7 @@ impl WorkflowSubmission {
             groups: None,
             overheads: WorkflowOverheads::default(),
             failures: None,
+            tags: BTreeMap::new(),
             seed: 0,
         }
     }
@@ -160,6 +163,7 @@ impl WorkflowSubmission {
                 here: None,
                 marks,
                 faults: self.faults(at as usize),
+                needs: self.needs(at as usize),
             };
             let context = GridContext {
                 number: self.first_task.0 + at,

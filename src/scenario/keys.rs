@@ -19,7 +19,7 @@ use super::kind::words::{All, Any, Best, Done, Engine, Nothing, Or, Unlimited, V
 use crate::metrics::Definitions;
 use crate::model::{Distribution, FailureAction, JobClasses, Named, Payer, Replan, Sharing};
 use crate::store::EngineKind;
-use crate::units::{Bandwidth, Power, Price, Span};
+use crate::units::{Bandwidth, Bytes, Power, Price, Span};
 
 keys! {
     /// A scenario: sites, a network, a broker, workloads, and what happens when. All that is left out has a default, which
@@ -107,6 +107,11 @@ keys! {
         price: Price = Price::default();
         /// Number of machines (the last ones) that are not there at the beginning; they can join by an event.
         absent: Or<All, u32> = Or::Value(0);
+        /// Memory of a machine: a task of a workflow that needs more [does not run on it](workflows.md#memory-and-tags). Without it tasks of any memory do.
+        memory: Option<Bytes> => "not stated";
+        /// What its machines are fit for, in words of your own such as `["gpu", "ssd"]`: a task that [requires a tag](workflows.md#memory-and-tags)
+        /// runs on machines that have it.
+        tags: Option<Vec<String>> => "none";
         /// Processors are allocated in multiples of this number.
         allocation_unit: u32 = 1, was "quantum";
     }

@@ -1,5 +1,6 @@
 //! A requested workload, its estimates, and its shaping.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -47,6 +48,8 @@ pub struct WorkflowPlan {
     pub group: Option<Named>,
     /// What their enactment takes beyond their tasks.
     pub overheads: WorkflowOverheads,
+    /// The tag that tasks of a type require of machines; `*` is for all other types.
+    pub tags: BTreeMap<String, String>,
     /// How often attempts of their tasks fail by themselves.
     pub failures: Option<TaskFailures>,
 }

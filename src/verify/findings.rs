@@ -26,6 +26,8 @@ pub enum Rule {
     Data,
     /// The tasks of a group run inside its job, on its processors, and in its order.
     Members,
+    /// A task runs on machines that have the memory and the tag that it needs.
+    Needs,
     /// No processor has more jobs than it may, nor shares that sum to more than one.
     Capacity,
     /// No job runs on machines that are down.
@@ -48,7 +50,7 @@ pub enum Rule {
 
 impl Rule {
     /// The rules in order, each with its name in tables and its meaning in a few words.
-    const TABLE: [(Self, &'static str, &'static str); 15] = [
+    const TABLE: [(Self, &'static str, &'static str); 16] = [
         (Self::Once, "once", "a job has one row"),
         (Self::Place, "place", "sites, partitions and processors are those of the grid"),
         (Self::Arrival, "arrival", "nothing starts before it is submitted"),
@@ -59,6 +61,7 @@ impl Rule {
         ),
         (Self::Data, "data", "files are where they are read, and copied from where they are"),
         (Self::Members, "members", "tasks of a group run inside its job, in its order"),
+        (Self::Needs, "needs", "tasks run on machines with the memory and the tag that they need"),
         (Self::Capacity, "capacity", "no processor runs more than it can"),
         (Self::Down, "down", "machines that are down run nothing"),
         (Self::Reservation, "reservation", "reserved processors are kept free"),

@@ -67,6 +67,12 @@ impl Platform {
         self.get(site)?.partition(partition)
     }
 
+    /// A partition by its name, which a site of one partition does not need.
+    pub(super) fn named(&self, site: &str, partition: Option<&str>) -> Option<&PartitionSpec> {
+        let parts = &self.sites.iter().find(|facts| facts.spec.name == site)?.spec.partitions;
+        parts.iter().find(|part| parts.len() == 1 || partition == Some(&part.name))
+    }
+
     /// Whether the policy of a site suspends jobs.
     pub(super) fn preempts(&self, site: SiteId) -> bool {
         self.get(site).is_some_and(|facts| facts.abilities.preempts)

@@ -6,6 +6,7 @@ mod carried;
 mod data;
 mod faults;
 mod members;
+mod needs;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -208,6 +209,7 @@ impl Workflows {
                 }
             }
             of.check_members(&self.jobs, platform, verdict);
+            of.check_needs(platform, verdict);
         }
         self.check_files(paths, verdict);
     }

@@ -1,6 +1,6 @@
 //! Workflows as they are submitted to a grid.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,7 @@ pub struct WorkflowSource {
     every: Option<Lengths>,
     overheads: WorkflowOverheads,
     failures: Option<TaskFailures>,
+    tags: BTreeMap<String, String>,
     /// What tasks are put into groups by, as it is written.
     grouping: Option<(Named, Arc<dyn Group>)>,
     notes: Vec<String>,
@@ -109,6 +110,7 @@ impl WorkflowSource {
             every: None,
             overheads: WorkflowOverheads::default(),
             failures: None,
+            tags: BTreeMap::new(),
             grouping: None,
             notes: Vec::new(),
             seed,
@@ -133,21 +135,38 @@ impl WorkflowSource {
     /// # Errors
     /// [`SourceError`] if no task is of a type for which there is a probability.
     pub fn failing(self, failures: Option<TaskFailures>) -> Result<Self, SourceError> {
-        let Some(named) = failures.as_ref().filter(|failures| !failures.by_type.is_empty()) else {
-            return Ok(Self { failures, ..self });
-        };
-        let types = self.types().map_err(|error| failed(self.name(), error))?;
-        if let Some(unknown) = named.by_type.keys().find(|kind| !types.contains(*kind)) {
-            let place = self.name();
-            let problem = format!("`failures` has a probability for type `{unknown}`, and no task is of it");
-            let known: Vec<String> = types.iter().map(|kind| format!("`{kind}`")).collect();
-            return Err(SourceError::Read {
-                place,
-                problem,
-                hint: format!("types are {}", known.join(", ")),
-            });
-        }
+        let named = failures.iter().flat_map(|failures| failures.by_type.keys());
+        self.check_types("`failures` has a probability", named)?;
         Ok(Self { failures, ..self })
+    }
+
+    /// Lets tasks require tags of machines, by type; `*` is for all other types.
+    ///
+    /// # Errors
+    /// [`SourceError`] if no task is of a type for which there is a tag.
+    pub fn requiring(self, tags: BTreeMap<String, String>) -> Result<Self, SourceError> {
+        self.check_types("`tags` has a tag", tags.keys().filter(|kind| *kind != "*"))?;
+        Ok(Self { tags, ..self })
+    }
+
+    /// Checks that there are tasks of these types, for which `what` is said.
+    fn check_types<'a>(
+        &self,
+        what: &str,
+        named: impl Iterator<Item = &'a String>,
+    ) -> Result<(), SourceError> {
+        let mut named = named.peekable();
+        if named.peek().is_none() {
+            return Ok(());
+        }
+        let types = self.types().map_err(|error| failed(self.name(), error))?;
+        let Some(unknown) = named.find(|kind| !types.contains(*kind)) else { return Ok(()) };
+        let known: Vec<String> = types.iter().map(|kind| format!("`{kind}`")).collect();
+        Err(SourceError::Read {
+            place: self.name(),
+            problem: format!("{what} for type `{unknown}`, and no task is of it"),
+            hint: format!("types are {}", known.join(", ")),
+        })
     }
 
     /// The types of tasks; of a generator, those of its first workflow.
@@ -220,7 +239,7 @@ impl WorkflowSource {
             // Every workflow can be serialized.
             Supply::Given { workflows, .. } => postcard::to_stdvec(workflows).unwrap_or_default(),
         };
-        let enacted = (group, self.overheads, &self.failures);
+        let enacted = (group, self.overheads, &self.failures, &self.tags);
         xxh3_128(&postcard::to_stdvec(&(text, self.count, gaps, enacted)).unwrap_or_default())
     }
 }
@@ -267,6 +286,7 @@ impl Source for WorkflowSource {
         submission.seed = Stream::new(self.seed.0, &self.seed.1, &purpose).below(u64::MAX);
         submission.overheads = self.overheads;
         submission.failures = self.failures.clone();
+        submission.tags = self.tags.clone();
         if let Some((_, by)) = &self.grouping {
             submission = put_into_groups(submission, &**by).map_err(|error| failed(self.name(), error))?;
         }

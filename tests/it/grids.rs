@@ -6,10 +6,9 @@ use gridemu::broker::BrokerRegistry;
 use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
-    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, FailureAction, GridContext,
-    GridSpec, InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer,
-    PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation, SiteSpec,
-    WorkflowSettings,
+    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
+    GridContext, GridSpec, InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer,
+    PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation, SiteSpec, WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
@@ -139,6 +138,7 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
             idle: Power::from_milliwatts(power * 7_000),
             busy: Power::from_milliwatts(power * 7_000 + power * power * 3_000),
             price: Price::from_nanos(price * 36_000_000),
+            equipment: Equipment::default(),
         },
     )
 }

@@ -8,8 +8,8 @@ use gridemu::grid::{Grid, GridSave};
 use gridemu::local::policies::{Compress, Conservative};
 use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
 use gridemu::model::{
-    Elastic, ElasticCommand, InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId, SiteSpec,
-    SiteTariff, Speedup,
+    Elastic, ElasticCommand, Equipment, InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId,
+    SiteSpec, SiteTariff, Speedup,
 };
 use gridemu::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 use gridemu::workload::{Jobs, Source};
@@ -80,6 +80,7 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
             idle: Power::from_milliwatts(idle),
             busy: Power::from_milliwatts(idle + more),
             price: Price::from_nanos(price),
+            equipment: Equipment::default(),
         },
     )
 }

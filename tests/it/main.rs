@@ -42,6 +42,7 @@ mod layers;
 mod legs;
 mod los;
 mod los_twin;
+mod needs;
 mod omniscient;
 mod oracle;
 mod orders;

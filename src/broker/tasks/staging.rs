@@ -37,7 +37,7 @@ impl Tasks {
         })
     }
 
-    /// Takes out a staged task, to be planned again: the place of its pool, its job, and the pools that had refused it.
+    /// Takes out a staged task, to be planned again: the place of its pool, its job, and the pools that cannot take it.
     pub(crate) fn unstage(&mut self, task: TaskId) -> Option<(usize, Box<Job>, Vec<PoolId>)> {
         let Phase::Staging { placed, .. } = &self.rows.get(&task)?.phase else { return None };
         self.lanes[placed.pool].remove(task, placed);

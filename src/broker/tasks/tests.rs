@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::broker::PoolFacts;
-use crate::model::GridContext;
+use crate::model::{Equipment, GridContext};
 use crate::units::{Span, Time};
 
 /// The slow definition.
@@ -60,6 +60,8 @@ fn pool() -> Pool {
         partition: "default".to_owned(),
         processors: 64,
         allocation_unit: 1,
+        cores: 1,
+        equipment: Equipment::default(),
         speed: crate::units::Rate::FULL,
         idle: crate::units::Power::ZERO,
         busy: crate::units::Power::ZERO,

@@ -89,7 +89,7 @@ pub(super) fn bounds(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> 
     let mut fastest = BTreeMap::<u32, Option<Rate>>::new();
     let mut run_of = |job: &Job| {
         let task = Task::new(job, &[]);
-        let fits = |pool: &&Pool| pool.procs_for(&task) <= pool.facts.processors;
+        let fits = |pool: &&Pool| pool.could_run(&task);
         let class = |pool: &Pool| job.times_on(&pool.facts.partition);
         if pools.iter().any(|pool| class(pool).is_some()) {
             let by_speed = |pool: &Pool| Work::of_runtime(job.runtime).span_at(pool.facts.speed);
@@ -98,9 +98,11 @@ pub(super) fn bounds(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> 
                 runs.filter_map(|pool| class(pool).map(|times| times.runtime).or_else(|| by_speed(pool)));
             return runs.min().unwrap_or_default();
         }
-        let rate = fastest
-            .entry(task.size().preferred())
-            .or_insert_with(|| pools.iter().filter(fits).map(|pool| pool.facts.speed).max());
+        let speed = || pools.iter().filter(fits).map(|pool| pool.facts.speed).max();
+        let rate = match task.needs() {
+            None => *fastest.entry(task.size().preferred()).or_insert_with(speed),
+            Some(_) => speed(),
+        };
         rate.and_then(|rate| Work::of_runtime(job.runtime).span_at(rate)).unwrap_or_default()
     };
     let runs: Vec<Span> = jobs.iter().map(|job| run_of(job)).collect();
@@ -127,7 +129,7 @@ pub(super) fn bounds(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> 
         if pools.iter().all(|pool| job.times_on(&pool.facts.partition).is_none()) {
             return reference;
         }
-        let fits = |pool: &&Pool| pool.procs_for(&task) <= pool.facts.processors;
+        let fits = |pool: &&Pool| pool.could_run(&task);
         pools.iter().filter(fits).map(on).min().unwrap_or(reference)
     };
     let units = sum(&|job, run| if run.is_zero() { 0 } else { procs(job) * work_of(job) });

@@ -243,6 +243,7 @@ impl Broker {
         // What it needs at least is said of its tasks, not of the groups that they are in, nor of overheads.
         let ungrouped = submitted.groups.as_ref().map(|groups| checked(&groups.workflow)).transpose()?;
         let alone = WorkflowSubmission::new(submitted.submit, JobId(0), submitted.ungrouped().clone());
+        let alone = WorkflowSubmission { tags: submitted.tags.clone(), ..alone };
         let jobs: Vec<Box<Job>> = alone.jobs(None).map(Box::new).collect();
         let (secs, bounds) = least(ungrouped.as_ref().unwrap_or(&workflow), &jobs, &self.state.pools);
         let first_file = self.state.data.number(workflow.files().len());
@@ -270,7 +271,8 @@ impl Broker {
                     if missing == 0 {
                         prepared.push(super::task(&job));
                     }
-                    self.state.tasks.block(job, missing as u32 + engine);
+                    let unfit = Pool::unfit(&self.state.pools, &job);
+                    self.state.tasks.block(job, missing as u32 + engine, unfit);
                 }
             }
         }

@@ -16,8 +16,10 @@ impl Partition {
         let least = live.prepare(&state.spec, &state.settings, state.capacity);
         let refused = if malformed {
             Some(RejectReason::Malformed)
+        } else if least > state.spec.usable() {
+            Some(RejectReason::TooLarge)
         } else {
-            (least > state.spec.usable()).then_some(RejectReason::TooLarge)
+            (!state.spec.suits(&live.job, live.procs)).then_some(RejectReason::Unfit)
         };
         state.next_seq += 1;
         state.tally.arrived += 1;

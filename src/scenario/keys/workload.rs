@@ -74,6 +74,9 @@ keys! {
         engine_delay: Option<Span> => "0 s";
         /// Time for which each of its jobs holds its processors before its task (or the first of its group) runs: start-up, a container.
         job_overhead: Option<Span> => "0 s";
+        /// [Tag that a task requires](workflows.md#memory-and-tags) of the machines it runs on, by type of task, such as `{ mProject = "gpu" }`; `"*"` is for
+        /// all other types.
+        tags: Option<BTreeMap<String, String>> => "none";
         /// [Probability that an attempt of a task fails by itself](workflows.md#tasks-that-fail), by type of task; `"*"` is for all other types.
         failures: Option<BTreeMap<String, f64>> => "none";
         /// Number of attempts that may fail by themselves, with `failures`: with so many a task has failed.

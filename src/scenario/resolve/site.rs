@@ -1,10 +1,12 @@
 //! Resolves sites: machines, power, reservations, random churn.
 
+use std::collections::BTreeSet;
+
 use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::model::{
-    CheckpointInterval, Checkpointing, ChurnSpec, DayRates, MAX_PROCESSORS, PartitionSpec, RandomChurn,
-    Reservation, SiteError, SiteSpec, SiteTariff,
+    CheckpointInterval, Checkpointing, ChurnSpec, DayRates, Equipment, MAX_PROCESSORS, PartitionSpec,
+    RandomChurn, Reservation, SiteError, SiteSpec, SiteTariff,
 };
 use crate::scenario::keys::{ChurnKeys, MachineKeys, OutputKeys, ReservationKeys, SiteKeys};
 use crate::scenario::kind::forms::PowerKey;
@@ -12,7 +14,7 @@ use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Best, Or};
 use crate::scenario::names::{near, there};
 use crate::scenario::tree::Path;
-use crate::units::{Power, Rate, Span, Time};
+use crate::units::{Bytes, Power, Rate, Span, Time};
 
 impl Checker<'_> {
     /// The description of a site, without the script of its churn.
@@ -140,7 +142,28 @@ impl Checker<'_> {
             idle,
             busy,
             price,
+            equipment: self.equipment(path, keys),
         }
+    }
+
+    /// What a machine has beyond processors.
+    fn equipment(&mut self, path: &Path, keys: &MachineKeys) -> Equipment {
+        if keys.memory == Some(Bytes::ZERO) {
+            self.wrong(
+                &path.key("memory"),
+                "a machine has more memory than none; leave it out if it is not known",
+            );
+        }
+        let mut tags = BTreeSet::new();
+        for (at, tag) in keys.tags.iter().flatten().enumerate() {
+            let problem = match tag.as_str() {
+                "" => "a tag is a word such as `gpu`".to_owned(),
+                _ if tags.insert(tag.clone()) => continue,
+                _ => format!("the tag `{tag}` is there twice"),
+            };
+            self.wrong(&path.key("tags").item(at), problem);
+        }
+        Equipment { memory: keys.memory, tags }
     }
 
     fn speed(&mut self, path: &Path, keys: &MachineKeys, reference: f64) -> Rate {

@@ -132,6 +132,7 @@ impl Checker<'_> {
                 rescaled,
                 group,
                 overheads,
+                tags: self.required_tags(&path.key("tags"), keys),
                 failures,
             })),
             shaping: Shaping { seed, ..Shaping::default() },
@@ -163,6 +164,15 @@ impl Checker<'_> {
             odds.iter().map(|(kind, odds)| (kind.clone(), ppb(*odds))).collect();
         let others = by_type.remove("*").unwrap_or(0);
         Some(TaskFailures { by_type, others, attempts })
+    }
+
+    /// The tags that tasks require, by type.
+    fn required_tags(&mut self, path: &Path, keys: &WorkloadKeys) -> BTreeMap<String, String> {
+        let tags = keys.tags.clone().unwrap_or_default();
+        for (kind, _) in tags.iter().filter(|(_, tag)| tag.is_empty()) {
+            self.wrong(&path.key(kind), "a tag is a word that is among the `tags` of machines");
+        }
+        tags
     }
 
     fn workflow_origin(&mut self, path: &Path, written: &str) -> Option<WorkflowOrigin> {

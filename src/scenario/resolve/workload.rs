@@ -112,6 +112,7 @@ impl Checker<'_> {
             ("group", keys.group.is_some()),
             ("engine_delay", keys.engine_delay.is_some()),
             ("job_overhead", keys.job_overhead.is_some()),
+            ("tags", keys.tags.is_some()),
             ("failures", keys.failures.is_some()),
             ("task_attempts", keys.task_attempts.is_some()),
         ];

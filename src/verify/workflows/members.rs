@@ -157,9 +157,6 @@ fn in_turn<'a>(members: &[Ran<'a>]) -> Option<(&'a TaskRow, Time, String)> {
 
 /// Where a job ran, if every job there goes at the speed of its processors or slower.
 fn place<'p>(job: &TaskJob, platform: &'p Platform) -> Option<&'p PartitionSpec> {
-    let site = platform.sites.iter().find(|site| *site.spec.name == *job.site)?;
-    let mut parts = site.spec.partitions.iter();
-    let only = site.spec.partitions.len() == 1;
-    let part = parts.find(|part| only || job.partition.as_deref() == Some(&part.name))?;
+    let part = platform.named(&job.site, job.partition.as_deref())?;
     (platform.rigid && platform.known).then_some(part)
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::{Submitted, TaskJob, Workflows, parts};
 use crate::model::{Outcome, PartitionSpec, WorkflowTask};
 use crate::output::{TaskRow, WorkflowRow};
-use crate::units::{Rate, Span, Time, Work};
+use crate::units::{Bytes, Span, Time, Work};
 use crate::verify::findings::{Row, Rule, Verdict, Violation};
 use crate::verify::platform::Platform;
 
@@ -80,16 +80,20 @@ impl Submitted {
         let reference = self.longest(&|task| task.runtime);
         // The path at reference speed comes from floating-point seconds.
         let near = whole.critical_path.micros().abs_diff(reference.micros()) <= 1;
-        let runs: BTreeMap<u32, Option<Rate>> =
-            spec.tasks.iter().map(|task| (task.procs, fastest(task.procs, platform))).collect();
+        let mut runs = BTreeMap::new();
+        for task in &spec.tasks {
+            let fastest = || self.places(task, platform).map(|part| part.speed).max();
+            runs.entry(self.wants(task)).or_insert_with(fastest);
+        }
         let run = |task: &WorkflowTask| {
             if !task.by_class.is_empty() {
-                return places(task.procs, platform)
+                return self
+                    .places(task, platform)
                     .filter_map(|place| time_in(task, place))
                     .min()
                     .unwrap_or_default();
             }
-            let rate = runs.get(&task.procs).copied().flatten();
+            let rate = runs.get(&self.wants(task)).copied().flatten();
             rate.and_then(|rate| Work::of_runtime(task.runtime).span_at(rate)).unwrap_or_default()
         };
         let fastest_path = self.longest(&run);
@@ -102,7 +106,7 @@ impl Submitted {
                 Some(time) => u128::from(time.micros()) * u128::from(place.speed.units()),
                 None => Work::of_runtime(task.runtime).units(),
             };
-            let least = places(task.procs, platform).map(work).min();
+            let least = self.places(task, platform).map(work).min();
             procs(task)
                 * least
                     .filter(|_| !task.by_class.is_empty())
@@ -154,6 +158,11 @@ impl Submitted {
             columns.push((name, (written[at] != follows).then(|| shown(follows))));
         }
         columns
+    }
+
+    /// What decides where a task can run.
+    fn wants(&self, task: &WorkflowTask) -> (u32, Option<Bytes>, Option<&String>) {
+        (task.procs, task.memory, self.workflow.tag(&task.kind))
     }
 
     /// The longest way through the workflow.
@@ -239,19 +248,8 @@ impl Submitted {
     }
 }
 
-/// The partitions in which so many processors can be had.
-fn places(procs: u32, platform: &Platform) -> impl Iterator<Item = &PartitionSpec> {
-    let partitions = platform.sites.iter().flat_map(|site| &site.spec.partitions);
-    partitions.filter(move |part| part.rounded(procs) <= part.usable())
-}
-
 /// How long a task runs there.
 fn time_in(task: &WorkflowTask, place: &PartitionSpec) -> Option<Span> {
     let by_speed = || Work::of_runtime(task.runtime).span_at(place.speed);
     task.by_class.get(&place.name).copied().or_else(by_speed)
-}
-
-/// The speed of the fastest processors of which so many can be had.
-fn fastest(procs: u32, platform: &Platform) -> Option<Rate> {
-    places(procs, platform).map(|part| part.speed).max()
 }

@@ -7,7 +7,7 @@ use gridemu::broker::{
     PoolReport, Tasks,
 };
 use gridemu::local::StartEstimates;
-use gridemu::model::{GridContext, Job, PartitionId, PoolId, SiteId, Size, Speedup};
+use gridemu::model::{Equipment, GridContext, Job, PartitionId, PoolId, SiteId, Size, Speedup};
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time, Work};
 use proptest::collection::vec;
 use proptest::option;
@@ -115,6 +115,8 @@ pub(super) fn idle(number: u32, processors: u32, percent: u64) -> Pool {
         partition: "default".to_owned(),
         processors,
         allocation_unit: 1,
+        cores: 1,
+        equipment: Equipment::default(),
         speed: Rate::ratio(percent, 100),
         idle: Power::ZERO,
         busy: Power::ZERO,
@@ -195,6 +197,8 @@ fn facts() -> impl Strategy<Value = PoolFacts> {
             partition: "default".to_owned(),
             processors: allocation_unit * blocks,
             allocation_unit,
+            cores: 1,
+            equipment: Equipment::default(),
             speed: Rate::from_units(speed),
             idle: Power::from_milliwatts(idle),
             busy: Power::from_milliwatts(idle + more),
