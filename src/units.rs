@@ -20,7 +20,7 @@ pub use energy::{Energy, Power};
 pub use money::{EnergyPrice, Money, Price};
 pub use stamp::Stamp;
 pub use text::UnitError;
-pub(crate) use text::{counted, unsigned_zero};
+pub(crate) use text::{counted, exponential, unsigned_zero};
 pub use time::{Clock, Span, Time, write_seconds};
 pub(crate) use told::grouped;
 pub use work::{Rate, Work};

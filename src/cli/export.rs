@@ -14,7 +14,7 @@ use crate::output::hint_for;
 const EXAMPLES: &str = "\
 Examples:
   gridemu export results > montage.json
-  gridemu export results --workflow 3 --out montage.json && gridemu inspect montage.json";
+  gridemu export results --workflow 3 -o montage.json && gridemu inspect montage.json";
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
@@ -27,16 +27,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     workflow: Option<u32>,
 
-    /// Write to this file, not to standard output
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, visible_alias = "out", value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let folder = only_run(&args.dir)?;
     let mut text = Vec::new();
     export_workflow(&folder, args.workflow, policies, &mut text)?;
-    let Some(path) = &args.out else {
+    let Some(path) = &args.output else {
         let written = io::stdout().lock().write_all(&text);
         return written.map_err(|error| RunError::run(format!("cannot write to standard output: {error}")));
     };

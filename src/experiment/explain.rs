@@ -142,7 +142,7 @@ fn follow(
     explained.stretches = stretches.into_stretches();
     if every > 1 {
         explained.notes.push(format!(
-            "decisions were looked at at every instant at first, and at every {every}th in the end: shorter changes of the reason may be missing"
+            "decisions were looked at at every instant at first, and at one in {every} in the end: shorter changes of the reason may be missing"
         ));
     }
     compare(row, watch, runs.as_ref(), explained);

@@ -34,7 +34,9 @@ pub fn is_workflow(path: &Path) -> bool {
         let plain = name.strip_suffix(".gz").unwrap_or(&name);
         [".xml", ".dax", ".gwf"].iter().any(|ending| plain.ends_with(ending))
             || (plain.ends_with(".json")
-                && open_file(path).is_ok_and(|(file, _)| is_wfformat(Box::new(file))))
+                && found(path)
+                    .and_then(|path| open_file(&path))
+                    .is_ok_and(|(file, _)| is_wfformat(Box::new(file))))
     }
 }
 
@@ -52,8 +54,9 @@ pub fn open_workflows(path: &Path, seed: u64) -> Result<OpenedWorkflows, RunErro
         let name = workflow.name().to_owned();
         return Ok(OpenedWorkflows { name, workflows: vec![(Time::ZERO, workflow)], notes: Vec::new() });
     }
-    let (file, _) = open_file(path)?;
-    let name = file_name(path);
+    let path = found(path)?;
+    let (file, _) = open_file(&path)?;
+    let name = file_name(&path);
     let read = read_workflows(&name, Box::new(file))
         .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
     Ok(OpenedWorkflows { name, workflows: read.workflows, notes: read.notes })
@@ -145,8 +148,14 @@ fn submissions(
     Ok((source, name))
 }
 
+/// The file of this name, searched for if it is one of an archive.
+fn found(path: &Path) -> Result<PathBuf, RunError> {
+    let named = Workload::File(path.to_owned()).file().map_err(RunError::request)?;
+    Ok(named.unwrap_or_else(|| path.to_owned()))
+}
+
 /// The path as a generator, if it begins like one.
-fn generator(path: &Path) -> Option<&str> {
+pub(super) fn generator(path: &Path) -> Option<&str> {
     let written = path.to_str()?;
     let name = written.split('[').next().unwrap_or_default();
     (ShapeSpec::names(name) && !path.exists()).then_some(written)

@@ -14,9 +14,10 @@ use super::timed::{Read, Timed};
 use super::{Progress, RunError};
 use crate::formats::batsim;
 use crate::formats::swf::{Clean, Header};
-use crate::model::Named;
+use crate::model::{Named, nearest};
 use crate::scenario::{EstimateSource, Shaping, Workload};
 use crate::units::Span;
+use crate::workflow::shapes::ShapeSpec;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
@@ -128,16 +129,14 @@ impl Workload {
             return Self::File(found).open_with(entity, shaping, progress, logs);
         }
         let base = match self {
+            Self::File(path) if super::workflows::generator(path).is_some() => return Err(self.no_jobs()),
             Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,
             Self::File(path) => self.open_log(path, shaping, progress, logs)?,
             Self::Stdin if shaping.load.is_some() => {
                 return Err(read_once("standard input", "`--load` needs"));
             }
             Self::Stdin => log::open_stdin(shaping)?,
-            Self::Workflows(_) => {
-                let problem = format!("`{}` has workflows, where jobs are wanted", self.title());
-                return Err(RunError::request(problem).with_hint("submit them at the portal of a grid"));
-            }
+            Self::Workflows(_) => return Err(self.no_jobs()),
             Self::Lublin(named) => open::<LublinSpec>(named, entity, shaping, progress)?,
             Self::Poisson(named) => open::<PoissonSpec>(named, entity, shaping, progress)?,
             Self::Cwf(named) => open::<CwfSpec>(named, entity, shaping, progress)?,
@@ -165,6 +164,11 @@ impl Workload {
         }
         let (timed, read) = Timed::new(source);
         Ok(Opened { source: Box::new(timed), name, procs, header, read })
+    }
+
+    fn no_jobs(&self) -> RunError {
+        let problem = format!("`{}` has workflows, where jobs are wanted", self.title());
+        RunError::request(problem).with_hint("submit them at the portal of a grid")
     }
 
     /// Inspects the workload before a replay: a generator gets all its random parameters.
@@ -304,9 +308,9 @@ pub(super) fn open_file(path: &Path) -> Result<(File, u64), RunError> {
     let refuse = |error: io::Error| {
         let problem = RunError::request(format!("cannot open `{}`: {error}", path.display()));
         problem.with_hint(match error.kind() {
-            io::ErrorKind::NotFound => "give a log, or a generator such as `lublin[jobs=1000]`",
-            io::ErrorKind::PermissionDenied => "make it readable, or pipe it in and give `-`",
-            _ => "check the disk and the path",
+            io::ErrorKind::NotFound => generator_meant(path),
+            io::ErrorKind::PermissionDenied => "make it readable, or pipe it in and give `-`".to_owned(),
+            _ => "check the disk and the path".to_owned(),
         })
     };
     let file = File::open(path).map_err(refuse)?;
@@ -316,6 +320,21 @@ pub(super) fn open_file(path: &Path) -> Result<(File, u64), RunError> {
             .with_hint("name a file in it"));
     }
     Ok((file, about.len()))
+}
+
+/// What to give instead of a path that is not there: perhaps it was meant as a generator.
+fn generator_meant(path: &Path) -> String {
+    let written = file_name(path);
+    let name = written.split('[').next().unwrap_or_default();
+    let jobs = [LublinSpec::NAME, PoissonSpec::NAME, CwfSpec::NAME];
+    match nearest(name, jobs.into_iter().chain(ShapeSpec::all())).filter(|_| !name.contains('.')) {
+        Some(shape) if ShapeSpec::names(shape) => {
+            format!("give a file, or a generator of workflows such as `{shape}[tasks=100]`")
+        }
+        near => {
+            format!("give a log, or a generator such as `{}[jobs=1000]`", near.unwrap_or(LublinSpec::NAME))
+        }
+    }
 }
 
 fn is_json(path: &Path) -> bool {

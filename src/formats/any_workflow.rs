@@ -9,7 +9,7 @@ use super::workflow_file::{ReadWorkflow, WorkflowFileError, whole};
 use super::{dax, gwf, wfformat};
 use crate::units::Time;
 
-/// Reads the workflows of a file, plain or compressed with gzip: WfFormat if it begins with `{`, DAX if with `<`, else GWF. A file of one
+/// Reads the workflows of a file, plain or compressed with gzip: WfFormat if it begins with `{` or its name says JSON, DAX if it begins with `<`, else GWF. A file of one
 /// workflow submits it at time 0.
 ///
 /// # Errors
@@ -21,14 +21,20 @@ pub fn read_workflows(
     let text = whole(name, input)?;
     let begin = text.trim_ascii_start();
     let one = match begin.first() {
-        Some(b'{' | b'[') => wfformat::read_text(name, begin),
         Some(b'<') => dax::read_text(name, &text),
+        first if matches!(first, Some(b'{' | b'[')) || says_json(name) => wfformat::read_text(name, &text),
         _ => return gwf::read(name, Box::new(Cursor::new(text))),
     };
     one.map(|ReadWorkflow { workflow, notes }| gwf::ReadWorkflows {
         workflows: vec![(Time::ZERO, workflow)],
         notes,
     })
+}
+
+/// Whether a name ends in `.json`, perhaps followed by `.gz`.
+fn says_json(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.strip_suffix(".gz").unwrap_or(&name).ends_with(".json")
 }
 
 /// Whether a file in JSON, plain or compressed with gzip, says that it is WfFormat, and no workload of Batsim.

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::input;
 use crate::model::Job;
-use crate::units::{Span, Time};
+use crate::units::{Span, Time, exponential};
 
 /// The longest time that is accepted, three centuries.
 const MAX_SPAN: Span = Span::from_secs(10_000_000_000);
@@ -40,6 +40,16 @@ pub enum BatsimError {
         problem: String,
         /// What the user can do.
         hint: &'static str,
+    },
+    /// The file is not JSON.
+    #[error("`{name}`, {place}: {problem}")]
+    Json {
+        /// The file.
+        name: String,
+        /// The line and the column.
+        place: String,
+        /// What is wrong.
+        problem: String,
     },
     /// The file is not a workload.
     #[error("`{name}` is not a Batsim workload: {problem}")]
@@ -121,8 +131,10 @@ pub fn read(name: &str, input: Box<dyn Read + Send>) -> Result<BatsimWorkload, B
     input::unpacked(input)
         .and_then(|input| BufReader::new(input).read_to_end(&mut text))
         .map_err(|error| failure(&error))?;
-    let written: Written = serde_json::from_slice(&text)
-        .map_err(|error| BatsimError::Form { name: name.to_owned(), problem: error.to_string() })?;
+    let written: Written = serde_json::from_slice(&text).map_err(|error| match input::not_json(&error) {
+        Some((place, problem)) => BatsimError::Json { name: name.to_owned(), place, problem },
+        None => BatsimError::Form { name: name.to_owned(), problem: error.to_string() },
+    })?;
     drop(text);
     let mut ids = FxHashSet::default();
     let mut jobs = Vec::with_capacity(written.jobs.len());
@@ -159,7 +171,7 @@ fn job_of(job: &WrittenJob, profiles: &BTreeMap<String, Profile>) -> Result<Job,
     let span = |field, secs: f64| {
         Span::from_secs_f64(secs)
             .filter(|span| *span <= MAX_SPAN)
-            .ok_or_else(|| wrong(field, &secs, "a time from 0 to 10000000000 seconds"))
+            .ok_or_else(|| wrong(field, &exponential(secs), "a time from 0 to 10000000000 seconds"))
     };
     let name = &job.profile;
     let profile = profiles
@@ -231,7 +243,7 @@ mod tests {
         assert!(parallel.hint().is_some());
         for (fields, told) in [
             (r#""subtime": -1, "res": 1"#, "`subtime` is -1, not a time from 0 to 10000000000 seconds"),
-            (r#""subtime": 1e300, "res": 1"#, "`subtime` is 1"),
+            (r#""subtime": 1e300, "res": 1"#, "`subtime` is 1e300, not a time"),
             (r#""subtime": 0, "res": 0"#, "`res` is 0, not at least 1"),
             (r#""subtime": 0, "res": 1, "walltime": -2"#, "`walltime` is -2"),
             (r#""subtime": 0"#, "missing field `res`"),
@@ -242,6 +254,8 @@ mod tests {
         }
         let twice = error(&format!("{good}, {good}"), DELAY).to_string();
         assert!(twice.contains("`id` is 1, not a number that no other job has"), "{twice}");
+        let broken = read_text("{\"nb_res\": 4,\n \"jobs\": [").unwrap_err().to_string();
+        assert_eq!(broken, "`w.json`, line 2, column 10: not JSON: EOF while parsing a list");
         assert!(error(&good, r#"{"type": "delay"}"#).to_string().contains("`delay` is not given"));
         assert!(error(&good.replace("\"p\"", "\"q\""), DELAY).to_string().contains("does not define"));
         assert!(read_text("").is_err());

@@ -9,6 +9,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 use rustc_hash::FxHashMap;
 
 use super::workflow_file::{ReadWorkflow, Uses, WorkflowFileError, built, whole};
+use crate::units::exponential;
 use crate::workflow::{Draft, Part, TaskDraft};
 
 /// The deepest nesting that is read; a DAX needs 4.
@@ -231,9 +232,11 @@ impl<'a, 'input> Dax<'a, 'input> {
         let workflow = built(self.name, draft, |part| {
             let offset = match part {
                 Part::Parent(at, nth) => self.at[at].parents[nth],
-                Part::Input(at, nth) => self.at[at].inputs[nth],
+                // One of several files that are meant has no place of its own.
+                Part::Input(at, nth) => self.at[at].inputs.get(nth).copied().unwrap_or(self.at[at].job),
                 Part::Output(at, nth) => self.at[at].outputs[nth],
                 Part::Task(at) | Part::Runtime(at) => self.at[at].job,
+                Part::Name => root.range().start,
                 _ => return None,
             };
             self.place(offset)
@@ -277,7 +280,8 @@ impl<'a, 'input> Dax<'a, 'input> {
             let bytes = self.number(used, "size", &of, "give it its size in bytes")?;
             let bytes = self.sizes.raised(bytes, LOWEST_SIZE);
             if bytes < 0.0 {
-                let problem = format!("`size` of the file `{file}` is {bytes}, which is negative");
+                let problem =
+                    format!("`size` of the file `{file}` is {}, which is negative", exponential(bytes));
                 return Err(self.wrong(used, problem, ""));
             }
             uses.add(at, file, bytes, writes);

@@ -124,8 +124,10 @@ pub fn read(name: &str, input: Box<dyn Read + Send>) -> Result<ReadWorkflows, Wo
     for Group { submit, draft, lines } in groups {
         let submit = Span::from_secs_f64(submit - first).unwrap_or(Span::MAX);
         let workflow = built(name, draft, |part| {
-            let (Part::Task(at) | Part::Runtime(at) | Part::Procs(at) | Part::Parent(at, _)) = part else {
-                return None;
+            let at = match part {
+                Part::Task(at) | Part::Runtime(at) | Part::Procs(at) | Part::Parent(at, _) => at,
+                Part::Name => 0,
+                _ => return None,
             };
             lines.get(at).map(|line| format!("line {line}"))
         })?;

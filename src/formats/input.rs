@@ -49,6 +49,14 @@ pub(crate) fn hint(error: &io::Error) -> &'static str {
     }
 }
 
+/// Where a text stops being JSON, as `line 7, column 3`, and why; `None` if it is JSON and says something else than what was expected.
+pub(crate) fn not_json(error: &serde_json::Error) -> Option<(String, String)> {
+    let text = error.to_string();
+    let problem = text.split(" at line ").next().unwrap_or_default();
+    let place = format!("line {}, column {}", error.line(), error.column());
+    (!error.is_data()).then(|| (place, format!("not JSON: {problem}")))
+}
+
 /// A line without its line feed.
 pub(crate) struct Line<'a> {
     /// Its bytes, at most [`MAX_LINE`] of them.

@@ -13,6 +13,7 @@ use std::io::Read;
 
 use serde::Deserialize;
 
+use super::input;
 use super::workflow_file::{ReadWorkflow, WorkflowFileError, whole};
 
 pub use write::{ExecutedTask, Execution, Machine, write, write_execution};
@@ -58,7 +59,13 @@ pub(super) fn read_text(name: &str, text: &[u8]) -> Result<ReadWorkflow, Workflo
     };
     let written: Written = match serde_json::from_slice(text) {
         Ok(written) => written,
-        Err(error) => return wrong(None, format!("not WfFormat: {error}"), ""),
+        Err(error) => {
+            let (place, problem) = input::not_json(&error).map_or_else(
+                || (None, format!("not WfFormat: {error}")),
+                |(place, problem)| (Some(place), problem),
+            );
+            return wrong(place.as_deref(), problem, "");
+        }
     };
     let version = written.schema_version.unwrap_or_default();
     let Some(number) = VERSIONS.iter().position(|known| *known == version) else {

@@ -7,9 +7,14 @@ pub(super) fn count(value: u64) -> String {
     grouped(value)
 }
 
+/// A count with its noun: `1 task`, `2,000 tasks`.
+pub(super) fn noun(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// A number of jobs: `1 job`, `2 jobs`.
 pub(super) fn jobs(number: u64) -> String {
-    format!("{} {}", count(number), if number == 1 { "job" } else { "jobs" })
+    noun(number, "job")
 }
 
 /// A number with `decimals` decimals and separators between thousands; `-` if there is none.

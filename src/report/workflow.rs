@@ -1,6 +1,6 @@
 //! What is in a workflow, as text.
 
-use super::figures::{count, decimals, duration, number, size, wrapped};
+use super::figures::{count, decimals, duration, noun, number, size, wrapped};
 use super::tables::text_table;
 use crate::units::Bandwidth;
 use crate::workflow::WorkflowContents;
@@ -147,8 +147,4 @@ pub fn workflows_table(name: &str, workflows: &[(f64, WorkflowContents)]) -> Str
         duration(span)
     );
     head + &text_table(1, &["of a workflow", "min", "mean", "median", "p90", "max"], rows)
-}
-
-fn noun(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }

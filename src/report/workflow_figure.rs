@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::charts::{DagChart, DagEdge, DagNode, Ink};
-use super::figures::{count, duration};
+use super::figures::{count, duration, noun};
 use crate::units::Span;
 use crate::workflow::{Costs, Task, TaskId, Workflow};
 
@@ -71,7 +71,7 @@ pub fn workflow_figure(workflow: &Workflow, ended: Option<&EndPath>) -> Option<D
         legend.push((format!("{} other types", count(others as u64)), Ink::Muted));
     }
     Some(DagChart {
-        title: format!("{}: {} tasks", workflow.name(), count(workflow.len() as u64)),
+        title: format!("{}: {}", workflow.name(), noun(workflow.len() as u64, "task")),
         nodes,
         edges: numbers.into_iter().map(edge).collect(),
         kinds: legend,

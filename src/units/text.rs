@@ -29,6 +29,11 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
+/// A number as a message shows it: from 10²¹ on with an exponent.
+pub(crate) fn exponential(value: f64) -> String {
+    if value.is_finite() && value.abs() >= 1e21 { format!("{value:e}") } else { value.to_string() }
+}
+
 /// Reads `<decimal> <unit>` into whole multiples of the base unit (`units` gives the factor of each name).
 /// A value that is negative, too large or not a whole multiple is an error.
 pub(super) fn parse(written: &str, expected: &'static str, units: &[(&str, u64)]) -> Result<u64, UnitError> {
@@ -72,5 +77,15 @@ mod tests {
         }
         assert_eq!(unsigned_zero(format!("{:+.1} %", -0.04)), "0.0 %");
         assert_eq!(unsigned_zero("+1,000".to_owned()), "+1,000");
+    }
+
+    #[test]
+    fn numbers_beyond_all_measure_have_an_exponent() {
+        for (value, shown) in
+            [(-3.5, "-3.5"), (1e15, "1000000000000000"), (1e300, "1e300"), (-2.5e21, "-2.5e21")]
+        {
+            assert_eq!(exponential(value), shown);
+        }
+        assert_eq!((exponential(f64::INFINITY), exponential(f64::NAN)), ("inf".to_owned(), "NaN".to_owned()));
     }
 }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{DataFile, Draft, FileId, Part, Task, TaskDraft, TaskId, Workflow, WorkflowError};
 use crate::model::MAX_PROCESSORS;
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Span, exponential};
 
 /// The longest run time in seconds, three centuries.
 const MAX_SECS: f64 = 1e10;
@@ -17,13 +17,14 @@ impl Draft {
     /// The workflow that this says.
     ///
     /// # Errors
-    /// [`WorkflowError`] with the first part that is wrong: no tasks; a name that is missing or given twice; a run time, size, memory or
+    /// [`WorkflowError`] with the first part that is wrong: no tasks; a name that is missing, given twice or has a control character; a run time, size, memory or
     /// number of processors that is negative, absurd or not a number; a parent, child or file that does not exist; a file that two tasks
     /// write, or that a task both reads and writes; a cycle.
     pub fn build(self) -> Result<Workflow, WorkflowError> {
         if self.tasks.is_empty() {
             return wrong(Part::Workflow, "the workflow has no tasks", "a workflow needs at least one task");
         }
+        self.check_names()?;
         let mut files = files(&self.files)?;
         let by_name = by_name(self.tasks.iter().map(|task| &task.name), Part::Task, "tasks")?;
         let file_ids = by_name_of_files(&self.files)?;
@@ -69,6 +70,42 @@ impl Draft {
     }
 }
 
+impl Draft {
+    /// Refuses control characters (tabs and ends of lines among them) in names: no table of results could hold them.
+    fn check_names(&self) -> Result<(), WorkflowError> {
+        printable(Part::Name, "the workflow", &self.name)?;
+        for (at, task) in self.tasks.iter().enumerate() {
+            printable(Part::Task(at), "a task", &task.name)?;
+            printable(Part::Task(at), "the type of a task", &task.kind)?;
+        }
+        let named = |names: fn(&TaskDraft) -> &[String], part: fn(usize, usize) -> Part| {
+            let tasks = self.tasks.iter().enumerate();
+            tasks
+                .flat_map(move |(at, task)| {
+                    (0..).zip(names(task)).map(move |(nth, name)| (part(at, nth), name))
+                })
+                .try_for_each(|(part, name)| printable(part, "a file", name))
+        };
+        named(|task| &task.outputs, Part::Output)?;
+        named(|task| &task.inputs, Part::Input)?;
+        self.files
+            .iter()
+            .enumerate()
+            .try_for_each(|(at, (name, _))| printable(Part::File(at), "a file", name))
+    }
+}
+
+fn printable(part: Part, of: &str, name: &str) -> Result<(), WorkflowError> {
+    match name.contains(char::is_control) {
+        false => Ok(()),
+        true => wrong(
+            part,
+            format!("the name of {of} has a control character: {name:?}"),
+            "remove it from the name",
+        ),
+    }
+}
+
 pub(super) fn wrong<T>(
     part: Part,
     problem: impl Into<String>,
@@ -81,7 +118,7 @@ pub(super) fn wrong<T>(
 fn checked(part: Part, of: &str, value: f64, most: f64, unit: &str) -> Result<f64, WorkflowError> {
     match (0.0..=most).contains(&value) {
         true => Ok(value),
-        false => wrong(part, format!("{of} is {value}{unit}, not from 0 to {most}{unit}"), ""),
+        false => wrong(part, format!("{of} is {}{unit}, not from 0 to {most}{unit}", exponential(value)), ""),
     }
 }
 
@@ -98,7 +135,10 @@ fn bytes(part: Part, of: &str, count: f64) -> Result<Bytes, WorkflowError> {
 pub(super) fn checked_procs(task: &str, at: usize, written: f64) -> Result<u32, WorkflowError> {
     let procs = libm::ceil(written);
     if !(1.0..=f64::from(MAX_PROCESSORS)).contains(&procs) {
-        let problem = format!("the task `{task}` has {written} processors, not from 1 to {MAX_PROCESSORS}");
+        let problem = format!(
+            "the task `{task}` has {} processors, not from 1 to {MAX_PROCESSORS}",
+            exponential(written)
+        );
         return wrong(Part::Procs(at), problem, "");
     }
     Ok(procs as u32)

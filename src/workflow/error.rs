@@ -8,6 +8,8 @@ use thiserror::Error;
 pub enum Part {
     /// The workflow as a whole.
     Workflow,
+    /// The name of the workflow.
+    Name,
     /// A task.
     Task(usize),
     /// The run time of a task.

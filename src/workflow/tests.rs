@@ -147,6 +147,29 @@ fn what_is_no_workflow_is_refused() {
         (draft(vec![one(), one()], &[]), Part::Task(1), "two tasks have the name `a`"),
         (draft(vec![TaskDraft::new("", 1.0)], &[]), Part::Task(0), "has an empty name"),
         (
+            draft(vec![one(), TaskDraft::new("a\nb", 1.0)], &[]),
+            Part::Task(1),
+            "the name of a task has a control character: \"a\\nb\"",
+        ),
+        (
+            draft(vec![TaskDraft { kind: "\t".into(), ..one() }], &[]),
+            Part::Task(0),
+            "the name of the type of a task has a control character",
+        ),
+        (
+            Draft { name: "\u{7f}".into(), ..draft(vec![one()], &[]) },
+            Part::Name,
+            "the name of the workflow has a control character",
+        ),
+        (
+            draft(vec![one().reads("f").reads("\r")], &[]),
+            Part::Input(0, 1),
+            "the name of a file has a control",
+        ),
+        (draft(vec![one().writes("\r")], &[]), Part::Output(0, 0), "the name of a file has a control"),
+        (draft(vec![one()], &[("\0", 1.0)]), Part::File(0), "the name of a file has a control character"),
+        (draft(vec![TaskDraft::new("a", 1e300)], &[]), Part::Runtime(0), "`a` is 1e300 s, not from 0 to"),
+        (
             draft(vec![one().after("x")], &[]),
             Part::Parent(0, 0),
             "the task `a` has the parent `x`, which is no task",

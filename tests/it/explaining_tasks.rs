@@ -93,15 +93,29 @@ fn a_task_that_waits_for_files_is_told_which() {
     told_of(&folder, &planned, "work_00000004", "it waits for files at bob: `fork_00000001.out`");
 }
 
+/// The workflow engine takes 5 s to make a job of a task, be it the first or one after it.
+#[test]
+fn a_task_of_which_a_job_is_made_waits_for_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let delayed = format!("{FILES}engine_delay = '5 s'\n");
+    let engine = "the workflow engine makes a job of it (`engine_delay`)";
+    for task in ["fork_00000001", "work_00000002"] {
+        let told = told_of(&folder, &delayed, task, engine);
+        assert!(!told.contains("have not completed"), "{told}");
+    }
+}
+
 /// What `gridemu explain` says of a task of a run of this scenario.
 #[track_caller]
-fn told_of(folder: &tempfile::TempDir, scenario: &str, task: &str, says: &str) {
+fn told_of(folder: &tempfile::TempDir, scenario: &str, task: &str, says: &str) -> String {
     let (file, out) = (folder.path().join("run.toml"), folder.path().join("out"));
     fs::write(&file, scenario).unwrap();
+    let _ = fs::remove_dir_all(&out);
     let out = out.to_str().unwrap();
     gridemu(&["run", file.to_str().unwrap(), "--out", out]).well();
     let ran = gridemu(&["explain", out, "--task", task]);
     ran.well();
     let text = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(says), "no `{says}` in\n{}", ran.out);
+    text
 }

@@ -33,8 +33,12 @@ fn a_workflow_that_ran_is_written_and_read_again() {
     );
     // Our own reader takes it for a workflow of five tasks of 100 s.
     let file = folder.path().join("again.json");
-    export(&["--workflow", "0", "--out", file.to_str().unwrap()]).well();
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), written.out);
+    for option in ["-o", "--out"] {
+        export(&["--workflow", "0", option, file.to_str().unwrap()]).well();
+        assert_eq!(fs::read_to_string(&file).unwrap(), written.out);
+        fs::write(&file, "").unwrap();
+    }
+    export(&["--workflow", "0", "--output", file.to_str().unwrap()]).well();
     let read = gridemu(&["inspect", file.to_str().unwrap(), "--json"]);
     read.well();
     let read: serde_json::Value = serde_json::from_str(&read.out).unwrap();
@@ -56,6 +60,7 @@ machines = [{ class = "node", count = 1, busy = "36 W" }]
 [[workload]]
 workflow = "pipeline[tasks=3,runtime=100 s]"
 group = "vertical"
+engine_delay = "250 ms"
 "#;
     let (file, out) = (folder.path().join("run.toml"), folder.path().join("out"));
     fs::write(&file, scenario).unwrap();
@@ -69,6 +74,9 @@ group = "vertical"
         task["executedAt"].as_str().unwrap().to_owned()
     };
     let began: Vec<String> = tasks.iter().map(told).collect();
-    assert_eq!(began, ["1970-01-01T00:00:00Z", "1970-01-01T00:01:40Z", "1970-01-01T00:03:20Z"]);
+    assert_eq!(
+        began,
+        ["1970-01-01T00:00:00.250000Z", "1970-01-01T00:01:40.250000Z", "1970-01-01T00:03:20.250000Z"]
+    );
     assert_eq!(json["workflow"]["specification"]["tasks"].as_array().unwrap().len(), 3);
 }

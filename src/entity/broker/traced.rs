@@ -21,6 +21,11 @@ impl Broker {
         self.state.tasks.state(task)
     }
 
+    /// Whether the workflow engine makes a job of a task, which waits for nothing else.
+    pub fn prepares(&self, task: TaskId) -> bool {
+        self.state.engine.iter().any(|(_, of)| *of == task)
+    }
+
     /// The site that a task which is ready is planned for, and the task that goes there before all others, by its job and name.
     pub fn turn(&self, task: TaskId) -> Option<(SiteId, JobId, &str)> {
         let State { tasks, pools, workflows, .. } = &self.state;

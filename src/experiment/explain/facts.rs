@@ -187,6 +187,8 @@ pub enum WaitPlace {
     OnItsWay,
     /// With the broker: tasks that it waits for have not completed.
     Predecessors,
+    /// With the broker: all that it waits for has completed, and the workflow engine makes a job of it.
+    Engine,
     /// With the broker: in the plan for this site others come before it.
     Turn {
         /// The name of the site.

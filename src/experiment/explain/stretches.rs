@@ -82,6 +82,7 @@ impl Stretches {
             }
             Place::Broker => WaitPlace::Broker,
             Place::Blocked => WaitPlace::Predecessors,
+            Place::Engine => WaitPlace::Engine,
             // As it is when the stretch begins.
             Place::Turn(..) | Place::Files(..)
                 if self

@@ -59,6 +59,8 @@ pub(super) enum Place {
     Broker,
     /// With the broker, and tasks that it waits for have not completed.
     Blocked,
+    /// With the broker: the workflow engine makes a job of it.
+    Engine,
     /// With the broker: others go to its site before, as planned.
     Turn(TaskId, SiteId),
     /// With the broker until its files are at its site.
@@ -103,6 +105,7 @@ impl Watch {
                 Some(TaskState::Staging(pool)) => {
                     return Place::Files(task, broker.pools()[pool].facts.id.site);
                 }
+                Some(TaskState::Blocked) if broker.prepares(task) => return Place::Engine,
                 Some(TaskState::Blocked) => {
                     if self.blockers.is_empty() {
                         self.blockers = broker.blockers(task);

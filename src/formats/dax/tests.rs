@@ -60,6 +60,14 @@ fn what_is_just_below_zero_is_zero_and_said() {
 fn mistakes_are_told_with_their_line() {
     for (from, to, told) in [
         ("0.00", "-11", "`w.xml`, line 8: the run time of the task `ID2` is -11 s, not from 0"),
+        ("0.00", "1e300", "line 8: the run time of the task `ID2` is 1e300 s, not from 0"),
+        (
+            "name=\"add\"",
+            "name=\"a&#10;d\"",
+            "line 8: the name of the type of a task has a control character",
+        ),
+        ("file=\"out\"", "file=\"&#9;\"", "line 10: the name of a file has a control character: \"\\t\""),
+        ("name=\"two\"", "name=\"t&#10;o\"", "line 3: the name of the workflow has a control character"),
         ("0.00", "soon", "line 8: `runtime` of the job `ID2` is `soon`, not a number"),
         (" runtime=\"0.00\"", "", "line 8: the job `ID2` has no `runtime`"),
         ("id=\"ID2\" ", "", "line 8: `<job>` has no attribute `id`"),

@@ -64,6 +64,10 @@ fn mistakes_are_told_with_their_line() {
         (SEVEN.replace(", 4         , 40", ", 3         , 40"), "line 5: two tasks have the name `3`"),
         (SEVEN.replace(", 64", ", soon"), "line 6: `SubmitTime` is `soon`, not a number"),
         (SEVEN.replace("11        , 1 ", "-7        , 1 "), "line 2: the run time of the task `3` is -7 s"),
+        (
+            SEVEN.replace(", 4         , 40", ", 4\t4         , 40"),
+            "line 5: the name of a task has a control",
+        ),
         (SEVEN.replace(", 3 4", ""), "line 6: the line has 6 columns, not 7"),
         ("1, 2, 3, 4, 5, 6, 7\n".to_owned(), "line 1: it does not begin with the header"),
         ("1 2 3\n".to_owned(), "line 1: the line has 3 columns, not 29"),

@@ -134,6 +134,7 @@ pub(super) fn workflow(
         Part::Input(at, nth) => task(at, format!(".inputFiles[{nth}]")),
         Part::Output(at, nth) => task(at, format!(".outputFiles[{nth}]")),
         Part::File(at) => Some(format!("{SPECIFIED}.files[{at}]")),
+        Part::Name => Some("name".to_owned()),
         _ => Some(format!("{SPECIFIED}.tasks")),
     })?;
     Ok(ReadWorkflow { workflow, notes: Vec::new() })

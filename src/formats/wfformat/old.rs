@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use crate::formats::workflow_file::{ReadWorkflow, Uses, WorkflowFileError, built};
+use crate::units::exponential;
 use crate::workflow::{Draft, Part, TaskDraft};
 
 #[derive(Deserialize)]
@@ -109,7 +110,10 @@ pub(super) fn workflow(
                 return Err(WorkflowFileError::new(name, place(), problem, "give it `sizeInBytes`"));
             };
             if bytes < 0.0 {
-                let problem = format!("the size of the file `{path}` is {bytes} bytes, which is negative");
+                let problem = format!(
+                    "the size of the file `{path}` is {} bytes, which is negative",
+                    exponential(bytes)
+                );
                 return Err(WorkflowFileError::new(name, place(), problem, ""));
             }
             let (names, places, writes) = match file.link.to_ascii_lowercase().as_str() {
@@ -140,8 +144,13 @@ pub(super) fn workflow(
         Part::Memory(at) => place(at, ".memory"),
         Part::Parent(at, nth) => place(at, &format!(".parents[{nth}]")),
         Part::Child(at, nth) => place(at, &format!(".children[{nth}]")),
-        Part::Input(at, nth) => place(at, &format!(".files[{}]", file_places[at].0[nth])),
+        // One of several files that are meant has no place of its own.
+        Part::Input(at, nth) => file_places[at]
+            .0
+            .get(nth)
+            .map_or_else(|| place(at, ".files"), |nth| place(at, &format!(".files[{nth}]"))),
         Part::Output(at, nth) => place(at, &format!(".files[{}]", file_places[at].1[nth])),
+        Part::Name => Some("name".to_owned()),
         Part::Workflow => Some(format!("workflow.{key}")),
         _ => None,
     })?;

@@ -229,6 +229,18 @@ fn mistakes_are_told_with_their_place() {
             "workflow.tasks[0].files[0]: `split_ID1` both reads and writes",
         ),
         (
+            NEW,
+            "[\"in\"]",
+            "[\"i\\nn\"]",
+            "workflow.specification.tasks[0].inputFiles[0]: the name of a file has",
+        ),
+        (
+            OLD,
+            "\"name\": \"work_ID2\"",
+            "\"name\": \"wo\\trk\"",
+            "workflow.tasks[1]: the name of a task has a control character",
+        ),
+        (
             OLD,
             "\"cores\": 2",
             "\"cores\": -2",
@@ -245,7 +257,33 @@ fn mistakes_are_told_with_their_place() {
     for begin in ["", "{\"workflow\": ", "{\"unknown\": ", "{\"workflow\": {\"tasks\": "] {
         assert!(read_str(&format!("{begin}{}", "[".repeat(1_000_000))).is_err());
     }
-    assert!(read_str("").is_err());
+    for (text, told) in [
+        ("", "`w.json`, line 1, column 0: not JSON: EOF while parsing a value"),
+        (&NEW[..NEW.len() - 3], "not JSON: EOF while parsing an object"),
+        ("{\n\"name\": NaN}", "`w.json`, line 2, column 9: not JSON: expected value"),
+        ("{\"name\": 7}", "`w.json`: not WfFormat: invalid type: integer `7`"),
+    ] {
+        let error = read_str(text).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+/// It reads its own file beside that of its parent, which comes first.
+#[test]
+fn a_task_that_is_its_own_parent_is_told_so() {
+    let task = |name: &str, parents: &str, reads: &str| {
+        format!(
+            r#"{{"name": "{name}", "runtimeInSeconds": 1, "parents": [{parents}], "files": [{reads}
+            {{"link": "output", "name": "f", "sizeInBytes": 1}}]}}"#
+        )
+    };
+    let own = task("b", r#""a", "b""#, r#"{"link": "input", "name": "f", "sizeInBytes": 1},"#);
+    let text = format!(
+        r#"{{"name": "o", "schemaVersion": "1.4", "workflow": {{"tasks": [{}, {own}]}}}}"#,
+        task("a", "", "")
+    );
+    let error = read_str(&text).unwrap_err().to_string();
+    assert!(error.contains("workflow.tasks[1].files: `b` both reads and writes"), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, UNIX_EPOCH};
 
-use humantime::format_rfc3339;
+use humantime::{format_rfc3339_micros, format_rfc3339_seconds};
 use serde::Serialize;
 
 use crate::units::{Energy, Span, Time};
@@ -138,7 +138,11 @@ pub struct Machine {
 fn instant(time: Time) -> String {
     // Years of five digits cannot be written.
     let most = Duration::from_secs(253_402_300_799);
-    format_rfc3339(UNIX_EPOCH + Duration::from_micros(time.micros()).min(most)).to_string()
+    let instant = UNIX_EPOCH + Duration::from_micros(time.micros()).min(most);
+    match time.micros() % 1_000_000 {
+        0 => format_rfc3339_seconds(instant).to_string(),
+        _ => format_rfc3339_micros(instant).to_string(),
+    }
 }
 
 /// Writes a workflow as WfFormat 1.5; [`read`](super::read) gives the same workflow again.

@@ -131,7 +131,7 @@ impl WaitPlace {
     pub(super) fn name(&self) -> String {
         match self {
             Self::Site { site, policy } => format!("{site} (`{policy}`)"),
-            Self::Broker | Self::Predecessors | Self::Turn { .. } | Self::Files { .. } => {
+            Self::Broker | Self::Predecessors | Self::Engine | Self::Turn { .. } | Self::Files { .. } => {
                 "at the broker".to_owned()
             }
             Self::Held(site) | Self::Outgoing(site) => format!("at the dispatcher, for {site}"),
@@ -166,6 +166,7 @@ impl WaitPlace {
                 "it returned from a site, and waits for `broker.backoff` before it is planned again"
             }
             Self::OnItsWay => "a message takes the latency of its link",
+            Self::Engine => "the workflow engine makes a job of it (`engine_delay`)",
             Self::Predecessors => "tasks of its workflow that it waits for have not completed",
         };
         rule.to_owned()

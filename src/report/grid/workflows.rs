@@ -1,6 +1,6 @@
 //! Lines about the workflows of a run.
 
-use super::super::figures::{count, duration, number, percent};
+use super::super::figures::{count, duration, noun, number, percent};
 use crate::metrics::{GridSummary, WorkflowSummary};
 use crate::model::ResponseParts;
 
@@ -20,7 +20,7 @@ fn whole(of: &WorkflowSummary) -> String {
             out += &format!(", {} {word}", count(number));
         }
     }
-    out += &format!("; {} tasks in {} attempts", count(of.tasks), count(of.attempts));
+    out += &format!("; {} in {}", noun(of.tasks, "task"), noun(of.attempts, "attempt"));
     let (Some(mean), Some(max)) = (of.mean_makespan, of.max_makespan) else { return out };
     let ratio = |value: Option<f64>| number(value, 2);
     let makespan = match of.completed {

@@ -9,7 +9,7 @@ use crate::output::{FolderKind, RunFolder};
 use crate::report::charts::{
     self, Axis, EcdfChart, EcdfLine, GanttChart, Ink, TimeEvent, TimeMarks, TimeStyle,
 };
-use crate::report::figures::{count, duration, jobs};
+use crate::report::figures::{count, duration, jobs, noun};
 use crate::report::lists::distinct;
 use crate::report::series::{Quantity, RunSeries, Traffic, Workflows, ecdf, heat, ink};
 
@@ -244,9 +244,8 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Section {
                 false => "Each box is a segment of a job.",
             };
             if run.series.failed_attempts > 0 {
-                let failed = count(run.series.failed_attempts);
-                caption +=
-                    &format!(" In the whole run {failed} attempts failed and were followed by another.");
+                let failed = noun(run.series.failed_attempts, "attempt");
+                caption += &format!(" In the whole run {failed} failed and were followed by another.");
                 caption += if raster { "" } else { failed_attempts(&chart) };
             }
             caption += &planned(&run.series);

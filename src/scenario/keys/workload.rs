@@ -20,7 +20,7 @@ keys! {
     WorkloadKeys, "a table of a workload" {
         /// A log: SWF or [CWF](workloads.md#the-cloud-workload-format), plain or gzipped, or a Batsim workload (`.json`); a
         /// path relative to the file that names it. `archive:NAME` is a public log by its published name, searched in the
-        /// folder `$GRIDEMU_DATA` and its subfolders `swf` and `reference`. `"-"` is standard input, which is read once.
+        /// folder `$GRIDEMU_DATA` and its subfolders `swf` and `reference` (workflows: also `dax`, `gwf` and those of `wfcommons`). `"-"` is standard input, which is read once.
         log: Option<String>;
         /// The model of Lublin and Feitelson: `{ jobs = 2000, load = 0.5 }` and
         /// [its other parameters](workloads.md#the-lublin-feitelson-model). `procs`, the largest size, is by default the largest class of machines.

@@ -9,11 +9,12 @@ use crate::model::{
 };
 use crate::scenario::defaults::generator_in;
 use crate::scenario::keys::{WorkflowKeys, WorkloadKeys};
+use crate::scenario::kind::quantity::exact;
 use crate::scenario::listed;
 use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, WorkflowOrigin, WorkflowPlan, Workload};
-use crate::units::Bytes;
+use crate::units::{Bytes, Span};
 use crate::workflow::Rescaled;
 use crate::workflow::grouping::GroupingRegistry;
 use crate::workflow::shapes::ShapeSpec;
@@ -80,6 +81,11 @@ impl Checker<'_> {
         let count = keys.count.unwrap_or(1);
         if count == 0 {
             self.wrong(&path.key("count"), "`count` must be 1 or more");
+        }
+        // Its lengths have units, as in every key; parameters in brackets are in seconds without one.
+        let unitless = |length: &str| exact::<Span>(length).err().filter(|_| length.parse::<Span>().is_ok());
+        if let Some(message) = keys.every.as_deref().and_then(|every| every.split("..").find_map(unitless)) {
+            return self.refuse(&path.key("every"), message);
         }
         let every = match keys.every.as_deref().map(|every| (every, every.parse::<Lengths>())) {
             None => None,
@@ -182,11 +188,11 @@ impl Checker<'_> {
             None => {
                 let file = FilePath::new(written);
                 let last = file.file_name().and_then(|name| name.to_str()).unwrap_or(written);
-                if let Some((name, _)) =
-                    last.split_once('[').filter(|_| last.ends_with(']') && !file.exists())
-                {
-                    let (near, all) = (nearest(name, ShapeSpec::all()), listed(ShapeSpec::all()));
-                    let near = did_you_mean(near);
+                let (name, params) = last.split_once('[').unwrap_or((last, ""));
+                let near = nearest(name, ShapeSpec::all());
+                let meant = params.ends_with(']') || (near.is_some() && !last.contains('.'));
+                if meant && !file.exists() && !self.document.kept {
+                    let (near, all) = (did_you_mean(near), listed(ShapeSpec::all()));
                     return self
                         .refuse(path, format!("there is no generator `{name}`{near}; there are {all}"));
                 }

@@ -145,11 +145,18 @@ fn workloads_that_are_not_there() {
     let gone = argument(&folder.path().join("gone.swf"));
     let unknown = file(folder.path(), "unknown.swf", row(1, &[]));
     let json = file(folder.path(), "broken.json", "{\"nb_res\": 4,\n \"jobs\": [");
-    let cases: [(&str, &[&str]); 12] = [
+    let cases: [(&str, &[&str]); 13] = [
         (&gone, &["gone.swf", "hint: give a log, or a generator"]),
         (&path, &["is a folder, not a log"]),
         (&unknown, &["does not contain the number of processors", "hint: add `--procs N`"]),
-        (&json, &["`broken.json` is not a Batsim workload", "line 2"]),
+        (&json, &["`broken.json`, line 2, column 10: not JSON: EOF"]),
+        (
+            "pipelin",
+            &[
+                "cannot open `pipelin`",
+                "hint: give a file, or a generator of workflows such as `pipeline[tasks=100]`",
+            ],
+        ),
         ("lubln[jobs=50]", &["`lubln[jobs=50]`", "hint: give a log, or a generator such as `lublin["]),
         ("lublin[job=50]", &["no parameter `job` (did you mean `jobs`?)"]),
         ("lublin[jobs=0]", &["`jobs=0`", "from 1"]),
@@ -165,6 +172,8 @@ fn workloads_that_are_not_there() {
             assert_eq!(ran.ends(2, says).out, "", "{}", ran.args);
         }
     }
+    gridemu(&["replay", "pipeline[tasks=2]", "--policy", "easy"])
+        .ends(2, &["has workflows, where jobs are wanted"]);
     gridemu(&["replay", "-", "--policy", "easy", "--load", "0.5"]).ends(2, &["standard input", "hint: "]);
     gridemu(&["replay", TINY, "--policy", "easy", "--feedback"]).ends(2, &["feedback"]);
 }

@@ -76,6 +76,10 @@ fn workflows_of_an_archive_are_found_by_name() {
         );
         let ran = with_environment(&with, &["run", &path, "--json"]).json();
         assert_eq!(ran["workflows"]["completed"], 1, "{name}");
+        let told = with_environment(&with, &["run", &path]).out;
+        assert!(told.contains("1 task in 1 attempt;"), "{told}");
+        let seen = with_environment(&with, &["inspect", &format!("archive:{name}"), "--json"]).json();
+        assert_eq!(seen["tasks"], 1, "{name}");
     }
     let path = file(
         folder.path(),
@@ -84,6 +88,7 @@ fn workflows_of_an_archive_are_found_by_name() {
     );
     with_environment(&with, &["run", &path])
         .ends(2, &["`four.xml` is not in", "`dax`, `gwf` and those of `wfcommons`"]);
+    with_environment(&with, &["inspect", "archive:four.xml"]).ends(2, &["`four.xml` is not in"]);
 }
 
 #[test]
