@@ -109,9 +109,9 @@ impl Pool {
         rounded(preferred).min(self.facts.processors).max(rounded(least))
     }
 
-    /// How long the job is estimated to run there, at least a microsecond, as sites plan it: by its table of machine classes, else by speed.
+    /// How long the job is estimated to run there, at least a microsecond, as sites plan it: by its table of machine classes, else by speed, after its overhead.
     pub fn run_of(&self, job: &Task<'_>) -> Span {
-        if let Some(time) = job.time_on(&self.facts.partition) {
+        if let Some(time) = job.time_on(&self.facts.partition, self.facts.speed) {
             return time.max(Span::TICK);
         }
         let rate = match job.size() {
