@@ -131,9 +131,9 @@ impl Pool {
         pools.iter().filter(|pool| !pool.suits(&job)).map(|pool| pool.facts.id).collect()
     }
 
-    /// How long the job is estimated to run there, at least a microsecond, as sites plan it: by its table of machine classes, else by speed.
+    /// How long the job is estimated to run there, at least a microsecond, as sites plan it: by its table of machine classes, else by speed, after its overhead.
     pub fn run_of(&self, job: &Task<'_>) -> Span {
-        if let Some(time) = job.time_on(&self.facts.partition) {
+        if let Some(time) = job.time_on(&self.facts.partition, self.facts.speed) {
             return time.max(Span::TICK);
         }
         let rate = match job.size() {

@@ -67,10 +67,10 @@ impl<'a> Task<'a> {
         self.job.grid.as_ref().map_or(all, |grid| all - grid.kept)
     }
 
-    /// How long it is estimated to run on machines of a class, if that does not follow from their speed: without the part that
-    /// checkpoints of earlier attempts have kept.
-    pub fn time_on(&self, class: &str) -> Option<Span> {
-        let estimate = self.job.times_on(class)?.estimate;
+    /// How long it is estimated to run on machines of a class and speed, if that does not follow from their speed alone: without the part
+    /// that checkpoints of earlier attempts have kept.
+    pub fn time_on(&self, class: &str, speed: Rate) -> Option<Span> {
+        let estimate = self.job.estimate_on(class, speed)?;
         let kept = self.job.grid.as_ref().map_or(Work::ZERO, |grid| grid.kept);
         if kept == Work::ZERO {
             return Some(estimate);

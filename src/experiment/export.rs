@@ -11,7 +11,7 @@ use crate::grid::Policies;
 use crate::model::{Origin, Outcome, SiteSpec};
 use crate::output::{RunFolder, SegmentRow, TaskRow};
 use crate::scenario::listed;
-use crate::units::Energy;
+use crate::units::{Energy, Span};
 use crate::workflow::Workflow;
 
 /// The last attempt of a task, by its segments.
@@ -100,7 +100,10 @@ pub fn export_workflow(
     }
     let executed = tasks.iter().zip(&spec.tasks).filter_map(|(row, task)| Some((row.as_ref()?, task)));
     let executed = executed.map(|(row, task)| {
-        let began = row.last_start.unwrap_or(row.ended);
+        // The row of a task of a group begins when the overhead of its job is over.
+        let alone = wanted.members((row.job - wanted.first_job.0) as usize).is_none();
+        let overhead = if alone { wanted.overheads.job_overhead } else { Span::ZERO };
+        let began = row.last_start.map_or(row.ended, |start| row.ended.min(start + overhead));
         let runtime = row.ended.since(began);
         let attempt = attempts.get(&row.job).cloned().unwrap_or_default();
         let place = match &row.partition {

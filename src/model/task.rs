@@ -12,10 +12,12 @@ use crate::units::{Rate, Span, Time, Work};
 pub struct TaskContext {
     /// Whether it may run longer than its estimate everywhere.
     pub overrun: bool,
+    /// The part of its times, at its beginning, that takes as long at any speed.
+    pub overhead: Span,
     /// Its times on machines of a class, where they do not follow from their speed.
     pub by_class: BTreeMap<String, TaskTimes>,
-    /// If the machines to which it was assigned last are of such a class: its work there, and the work that the estimate covers, such that it
-    /// takes exactly these times at their speed.
+    /// If its times at the machines to which it was assigned last do not follow from their speed alone: its work there, and the work that the
+    /// estimate covers, such that it takes exactly these times at their speed.
     pub here: Option<(Work, Work)>,
     /// The tasks that it consists of, if it is a group.
     pub marks: Option<Marks>,
@@ -32,7 +34,7 @@ pub struct Marks {
     runs: Vec<(Span, Span)>,
     /// The same on machines of a class, where the job has a time of its own.
     by_class: BTreeMap<String, Vec<(Span, Span)>>,
-    /// If the machines to which it was assigned last are of such a class: the work of the job up to there.
+    /// If the times of the job do not follow from the speed of the machines to which it was assigned last: its work up to there.
     here: Option<Vec<(Work, Work)>>,
     /// When the job passed them, as far as it has not lost that work since.
     passed: Vec<Passed>,
@@ -59,6 +61,13 @@ impl Marks {
     pub(crate) fn work(&self, at: usize) -> (Work, Work) {
         let reference = || (Work::of_runtime(self.runs[at].0), Work::of_runtime(self.runs[at].1));
         self.here.as_ref().map_or_else(reference, |here| here[at])
+    }
+
+    /// The work of the job before any of its tasks begins, and where each of them begins and ends.
+    fn way(&self) -> Vec<(Work, Work)> {
+        let tasks = (0..self.passed.len()).map(|at| self.work(at));
+        let first = tasks.clone().map(|(begin, _)| begin).min().unwrap_or(Work::ZERO);
+        [(Work::ZERO, first)].into_iter().chain(tasks).collect()
     }
 
     /// Notes what the job passes. `when` says when it has done so much work in all, if it does so now.
@@ -101,6 +110,30 @@ fn work_of(time: Span, speed: Rate) -> Work {
     Work::from_units(u128::from(time.micros()) * u128::from(speed.units()))
 }
 
+/// The work that takes `overhead` at this speed, and then as long as the rest of a time does that is given at the reference speed.
+fn work_after(overhead: Span, time: Span, speed: Rate) -> Work {
+    Work::of_runtime(time - overhead) + work_of(overhead, speed)
+}
+
+/// The same share of `now` as a part is of `before`.
+fn share(part: Work, before: Work, now: Work) -> Work {
+    // In microseconds at the reference speed, so that products fit.
+    let [part, now, before] = [part, now, before].map(|work| work.units() >> Rate::BITS);
+    Work::from_units((part * now / before.max(1)) << Rate::BITS)
+}
+
+/// What a group keeps of its work where its tasks are elsewhere on its way: what it has not done on the one way it has not done on the other, and
+/// of a task on which it was it keeps the share.
+fn carried(kept: Work, before: &[(Work, Work)], now: &[(Work, Work)]) -> Work {
+    let end = now.iter().map(|(_, end)| *end).max().unwrap_or(Work::ZERO);
+    let left = before.iter().zip(now).filter(|((_, end), _)| *end > kept);
+    let at = |((begin, end), (from, to)): (&(Work, Work), &(Work, Work))| match *begin < kept {
+        true => *from + share(kept - *begin, *end - *begin, *to - *from),
+        false => *from,
+    };
+    left.map(at).fold(end, Work::min)
+}
+
 impl Job {
     fn task(&self) -> Option<&TaskContext> {
         self.grid.as_ref()?.task.as_deref()
@@ -125,32 +158,60 @@ impl Job {
         self.task()?.by_class.get(class).copied()
     }
 
+    /// How long it is estimated to run on machines of a class and speed, if that does not follow from their speed alone.
+    pub fn estimate_on(&self, class: &str, speed: Rate) -> Option<Span> {
+        let overhead = self.task()?.overhead;
+        let after = || work_after(overhead, self.estimate, speed).span_at(speed).unwrap_or(Span::MAX);
+        let own = self.times_on(class).map(|times| times.estimate);
+        own.or_else(|| (!overhead.is_zero()).then(after))
+    }
+
     /// Notes that it is assigned to machines of this class and speed. The share of its work that checkpoints have kept stays.
     pub(crate) fn assigned_to(&mut self, class: &str, speed: Rate) {
         let (before, times) = (self.works().0, self.times_on(class));
+        let passes = self.kept_on_the_way();
+        let (runtime, estimate) = (self.runtime, self.estimate);
         let Some(grid) = self.grid.as_deref_mut() else { return };
-        let Some(task) = grid.task.as_deref_mut().filter(|task| !task.by_class.is_empty()) else { return };
-        task.here = times.map(|times| (work_of(times.runtime, speed), work_of(times.estimate, speed)));
+        let fixed = |task: &TaskContext| !task.by_class.is_empty() || !task.overhead.is_zero();
+        let Some(task) = grid.task.as_deref_mut().filter(|task| fixed(task)) else { return };
+        let overhead = Some(task.overhead).filter(|overhead| !overhead.is_zero());
+        task.here = match (times, overhead) {
+            (Some(times), _) => Some((work_of(times.runtime, speed), work_of(times.estimate, speed))),
+            (None, Some(own)) => Some((work_after(own, runtime, speed), work_after(own, estimate, speed))),
+            (None, None) => None,
+        };
         if let Some(marks) = &mut task.marks {
-            let here = |runs: &Vec<(Span, Span)>| {
-                runs.iter().map(|run| (work_of(run.0, speed), work_of(run.1, speed))).collect()
+            let here = |runs: &[(Span, Span)], work: &dyn Fn(Span) -> Work| {
+                runs.iter().map(|(from, to)| (work(*from), work(*to))).collect()
             };
-            marks.here = marks.by_class.get(class).map(here);
+            marks.here = match (marks.by_class.get(class), overhead) {
+                (Some(runs), _) => Some(here(runs, &|time| work_of(time, speed))),
+                (None, Some(own)) => Some(here(&marks.runs, &|time| work_after(own, time, speed))),
+                (None, None) => None,
+            };
         }
-        let kept = grid.kept;
         let now = self.works().0;
-        if let Some(grid) = self.grid.as_deref_mut().filter(|_| kept > Work::ZERO && now != before) {
-            // In microseconds at the reference speed, so that products fit.
-            let [kept, now, before] = [kept, now, before].map(|work| work.units() >> Rate::BITS);
-            grid.kept = Work::from_units((kept * now / before.max(1)) << Rate::BITS);
+        let Some(grid) = self.grid.as_deref_mut().filter(|grid| grid.kept > Work::ZERO) else { return };
+        if let (Some(before), Some(marks)) = (passes, grid.task.as_mut().and_then(|task| task.marks.as_mut()))
+        {
+            grid.kept = carried(grid.kept, &before, &marks.way());
+            marks.lose(grid.kept);
+        } else if now != before {
+            grid.kept = share(grid.kept, before, now);
         }
+    }
+
+    /// The way of a group that has kept work, at the machines to which it was assigned last.
+    fn kept_on_the_way(&self) -> Option<Vec<(Work, Work)>> {
+        let grid = self.grid.as_deref().filter(|grid| grid.kept > Work::ZERO)?;
+        Some(grid.task.as_deref()?.marks.as_ref()?.way())
     }
 
     /// Sets its run time and estimate at the reference speed, which hold from now on.
     pub(crate) fn set_times(&mut self, runtime: Span, estimate: Span) {
         (self.runtime, self.estimate) = (runtime, estimate);
         if let Some(task) = self.grid.as_mut().and_then(|grid| grid.task.as_mut()) {
-            task.here = None;
+            (task.here, task.overhead) = (None, Span::ZERO);
         }
     }
 
@@ -195,6 +256,24 @@ mod tests {
     }
 
     #[test]
+    fn an_overhead_takes_as_long_at_any_speed() {
+        let mut job = job(&[("own", 7)]);
+        job.grid.as_mut().unwrap().task.as_mut().unwrap().overhead = Span::from_secs(3);
+        (job.runtime, job.estimate) = (Span::from_secs(13), Span::from_secs(23));
+        for (speed, took, estimated) in
+            [(Rate::ratio(1, 2), 23, 43), (Rate::FULL, 13, 23), (Rate::ratio(2, 1), 8, 13)]
+        {
+            job.assigned_to("other", speed);
+            let (work, believed) = job.works();
+            assert_eq!(work.span_at(speed), Some(Span::from_secs(took)));
+            assert_eq!(believed.span_at(speed), Some(Span::from_secs(estimated)));
+            assert_eq!(job.estimate_on("other", speed), Some(Span::from_secs(estimated)));
+        }
+        job.assigned_to("own", Rate::ratio(1, 2));
+        assert_eq!(job.works().0.span_at(Rate::ratio(1, 2)), Some(Span::from_secs(7)));
+    }
+
+    #[test]
     fn the_share_that_checkpoints_have_kept_stays() {
         let mut job = job(&[("fast", 10), ("slow", 40)]);
         job.assigned_to("fast", Rate::FULL);
@@ -203,6 +282,26 @@ mod tests {
         assert_eq!(job.grid.as_ref().unwrap().kept, Work::of_runtime(Span::from_secs(20)));
         job.assigned_to("other", Rate::FULL);
         assert_eq!(job.grid.as_ref().unwrap().kept, Work::of_runtime(Span::from_secs(50)));
+    }
+
+    /// Of 10 s and 10 s, one after the other after 2 s, that take 10 s and 100 s elsewhere, or 100 s and 10 s: what is done stays done, and no more.
+    #[test]
+    fn a_group_keeps_what_its_tasks_have_done() {
+        let secs = |secs: u64| Work::of_runtime(Span::from_secs(secs));
+        let way = |ends: [u64; 3]| {
+            [(0, ends[0]), (ends[0], ends[1]), (ends[1], ends[2])].map(|(from, to)| (secs(from), secs(to)))
+        };
+        let [here, later, sooner] = [way([2, 12, 22]), way([4, 14, 114]), way([4, 104, 114])];
+        for (kept, on_later, on_sooner) in
+            [(0, 0, 0), (1, 2, 2), (7, 9, 54), (12, 14, 104), (17, 64, 109), (22, 114, 114)]
+        {
+            assert_eq!(carried(secs(kept), &here, &later), secs(on_later), "{kept}");
+            assert_eq!(carried(secs(kept), &here, &sooner), secs(on_sooner), "{kept}");
+        }
+        // Side by side for 10 s and 20 s; elsewhere the first takes 40 s. The second has half of its work, and no more.
+        let [here, there] =
+            [[(0, 10), (0, 20)], [(0, 40), (0, 20)]].map(|way| way.map(|(from, to)| (secs(from), secs(to))));
+        assert_eq!(carried(secs(10), &here, &there), secs(10));
     }
 
     /// A task without length at the place to which the job falls back is passed again as a whole.

@@ -105,6 +105,8 @@ pub struct TaskGroups {
     pub workflow: WorkflowSpec,
     /// For each task that is enacted the tasks that it consists of, with when they run.
     pub members: Vec<Vec<GroupMember>>,
+    /// Whether the tasks of a group run side by side, and not one after the other.
+    pub side_by_side: bool,
 }
 
 /// A task in a group. Times are from the start of the group on.
@@ -159,6 +161,7 @@ impl WorkflowSubmission {
             let marks = self.members(at as usize).map(|members| Marks::of(members, overhead));
             let own = TaskContext {
                 overrun: believed.is_some(),
+                overhead,
                 by_class: task.by_class.iter().map(times).collect(),
                 here: None,
                 marks,

@@ -30,6 +30,8 @@ pub struct JobRequest {
     pub elastic: bool,
     /// Run time and estimate on machines of a class, where they do not follow from the speed.
     pub by_class: BTreeMap<String, (Span, Span)>,
+    /// The part of its run time and its estimate that takes as long at any speed.
+    pub overhead: Span,
     /// Whether it may run longer than its estimate everywhere.
     pub overrun: bool,
 }
@@ -50,6 +52,7 @@ impl JobRequest {
             rigid: matches!(job.size, Size::Rigid(_)),
             elastic: job.elastic.is_some(),
             by_class: task.map_or_else(BTreeMap::new, |task| task.by_class.iter().map(times).collect()),
+            overhead: task.map_or(Span::ZERO, |task| task.overhead),
             overrun: task.is_some_and(|task| task.overrun),
         }
     }
@@ -140,7 +143,10 @@ impl Checker {
         let (runtime, estimate) = own.copied().unwrap_or((requested.runtime, requested.estimate));
         let over = |span: Span| match own {
             Some(_) => span,
-            None => Work::of_runtime(span).span_at(speed).unwrap_or(Span::MAX),
+            None => {
+                let rest = Work::of_runtime(span - requested.overhead).span_at(speed);
+                rest.unwrap_or(Span::MAX) + requested.overhead
+            }
         };
         let overrun = overrun || requested.overrun;
         let run = if overrun { runtime } else { runtime.min(estimate) };

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Task, Workflow};
+use super::grouping::believed;
+use super::{Task, Workflow, WorkflowError};
 pub use crate::model::EstimateBase;
-use crate::model::WorkflowSettings;
+use crate::model::{WorkflowSettings, WorkflowSubmission};
 use crate::units::Span;
 use crate::workload::random::{LogNormal, Portable, Stream};
 
@@ -51,6 +52,20 @@ impl Estimates {
             }
         }
         believed
+    }
+
+    /// The same of a workflow that is submitted, and that is `enacted` in groups, if it is: what is believed of a group follows from its tasks.
+    ///
+    /// # Errors
+    /// What is wrong with the workflow before its tasks were put into groups.
+    pub fn of_submitted(
+        &self,
+        submitted: &WorkflowSubmission,
+        enacted: &Workflow,
+    ) -> Result<Workflow, WorkflowError> {
+        let Some(groups) = &submitted.groups else { return Ok(self.of(enacted, 0, submitted.seed)) };
+        let whole = Workflow::from_spec(groups.workflow.clone())?;
+        Ok(believed(groups, enacted, &self.of(&whole, 0, submitted.seed)))
     }
 
     fn factor(&self, workflow: u64, task: usize, seed: u64) -> f64 {
@@ -101,6 +116,8 @@ fn type_means(workflow: &Workflow) -> BTreeMap<String, Mean<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{GroupMember, JobId, TaskGroups};
+    use crate::units::Time;
     use crate::workflow::tests::topcuoglu;
     use crate::workflow::{Draft, TaskDraft};
 
@@ -130,6 +147,33 @@ mod tests {
         let fast: Vec<_> =
             mean.tasks().map(|task| task.by_class.get("fast").map(|span| span.as_secs_f64())).collect();
         assert_eq!(fast, [Some(2.5), None, None, Some(2.5)]);
+    }
+
+    /// In groups of two of one type, each is believed to take what its tasks are: side by side as long as one, in turn as long as both.
+    #[test]
+    fn what_is_believed_of_a_group_follows_from_its_tasks() {
+        let mut draft = Draft::named("five");
+        (0..5).for_each(|at| draft.task(TaskDraft::new(format!("t_{at}"), f64::from(10 * at))));
+        let mean = Estimates { base: EstimateBase::TypeMean, sigma: 0.0 };
+        for (side_by_side, believed) in [(false, [40.0, 40.0, 20.0]), (true, [20.0, 20.0, 20.0])] {
+            let workflow = draft.clone().build().unwrap();
+            let member =
+                |task: u32| GroupMember { task, run: (Span::ZERO, Span::ZERO), by_class: BTreeMap::new() };
+            let members =
+                [vec![0, 1], vec![2, 3], vec![4]].map(|tasks| tasks.into_iter().map(member).collect());
+            let groups = TaskGroups { workflow: workflow.spec(), members: members.to_vec(), side_by_side };
+            let mut enacted = Draft::named("three");
+            for at in 0..3 {
+                let procs = if side_by_side && at < 2 { 2.0 } else { 1.0 };
+                enacted.task(TaskDraft { procs, ..TaskDraft::new(format!("g_{at}"), 1.0) });
+            }
+            let enacted = enacted.build().unwrap();
+            let submission = WorkflowSubmission {
+                groups: Some(Box::new(groups)),
+                ..WorkflowSubmission::new(Time::ZERO, JobId(0), enacted.spec())
+            };
+            assert_eq!(runtimes(&mean.of_submitted(&submission, &enacted).unwrap()), believed);
+        }
     }
 
     #[test]

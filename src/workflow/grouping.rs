@@ -35,7 +35,7 @@ pub use registry::{GroupingInfo, GroupingRegistry, Groupings};
 use rustc_hash::FxHashSet;
 pub use vertical::Vertical;
 
-use crate::model::GroupMember;
+use crate::model::{GroupMember, TaskGroups};
 use crate::units::Span;
 
 use super::{DataFile, FileId, Part, Task, TaskId, Workflow, WorkflowError};
@@ -151,6 +151,11 @@ impl Grouping {
         self.group_of[task.index()] as usize
     }
 
+    /// How the tasks of a group share its processors.
+    pub fn inside(&self) -> Inside {
+        self.inside
+    }
+
     /// The tasks of a group, with when they run.
     ///
     /// # Panics
@@ -253,6 +258,21 @@ fn task_of(workflow: &Workflow, group: &TaskGroup, inside: Inside, names: &FxHas
         inputs: Vec::new(),
         outputs: Vec::new(),
     }
+}
+
+/// What is `believed` of the tasks of a workflow, as that of the groups in which it is `enacted`.
+pub(super) fn believed(groups: &TaskGroups, enacted: &Workflow, believed: &Workflow) -> Workflow {
+    let mut whole = enacted.clone();
+    for (group, members) in whole.graph.node_weights_mut().zip(&groups.members) {
+        let tasks: Vec<TaskId> = members.iter().map(|member| TaskId(member.task)).collect();
+        let inside = if groups.side_by_side { Inside::SideBySide(group.procs) } else { Inside::InTurn };
+        let time = |on: &dyn Fn(&Task) -> Span| end_of(&inside.runs(believed, &tasks, on).0);
+        group.runtime = time(&|task| task.runtime);
+        for (class, span) in &mut group.by_class {
+            *span = time(&|task| task.by_class[class]);
+        }
+    }
+    whole
 }
 
 /// The end of the last.

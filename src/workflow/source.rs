@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::grouping::{Group, Grouping, GroupingRegistry};
+use super::grouping::{Group, Grouping, GroupingRegistry, Inside};
 use super::shapes::ShapeSpec;
 use super::{Workflow, WorkflowError};
 use crate::model::{
@@ -258,7 +258,8 @@ fn put_into_groups(
     let workflow = Workflow::from_spec(submission.spec)?;
     let grouping = Grouping::of(&workflow, by)?;
     let members = (0..grouping.groups().len()).map(|group| grouping.members(&workflow, group)).collect();
-    let groups = Some(Box::new(TaskGroups { workflow: workflow.spec(), members }));
+    let side_by_side = grouping.inside() != Inside::InTurn;
+    let groups = Some(Box::new(TaskGroups { workflow: workflow.spec(), members, side_by_side }));
     Ok(WorkflowSubmission { spec: grouping.workflow().spec(), groups, ..submission })
 }
 

@@ -48,6 +48,42 @@ fn a_workflow_that_ran_is_written_and_read_again() {
     export(&["--workflow", "1"]).ends(2, &["workflow 1 of the run in", "did not complete: `b`, `c`"]);
 }
 
+/// Two tasks of 10 s, each a job that holds a processor of twice the speed for 3 s before: 8 s. What is written is 5 s, from 3 s and from
+/// 11 s on; and with one group for both, from 3 s and from 8 s on.
+#[test]
+fn an_overhead_takes_as_long_on_a_fast_machine_and_is_no_run_time() {
+    for (group, began, makespan) in [("none", [3, 11], 16), ("vertical", [3, 8], 13)] {
+        let folder = tempfile::tempdir().unwrap();
+        let scenario = format!(
+            r#"
+[[site]]
+name = "ada"
+machines = [{{ class = "node", count = 1, speed = 2.0 }}]
+[broker]
+monitoring_interval = "0 s"
+[[workload]]
+workflow = "pipeline[tasks=2,runtime=10 s,data=0 B]"
+group = "{group}"
+job_overhead = "3 s"
+"#
+        );
+        let (file, out) = (folder.path().join("run.toml"), folder.path().join("out"));
+        fs::write(&file, scenario).unwrap();
+        let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+        gridemu(&["run", file, "--out", out]).well();
+        gridemu(&["validate", out]).well();
+        let written = gridemu(&["export", out]);
+        written.well();
+        let json: serde_json::Value = serde_json::from_str(&written.out).unwrap();
+        let execution = &json["workflow"]["execution"];
+        assert_eq!(execution["makespanInSeconds"], serde_json::json!(makespan), "{group}");
+        for (task, began) in execution["tasks"].as_array().unwrap().iter().zip(began) {
+            assert_eq!(task["runtimeInSeconds"], serde_json::json!(5), "{group}");
+            assert_eq!(task["executedAt"], format!("1970-01-01T00:00:{began:02}Z"), "{group}");
+        }
+    }
+}
+
 /// Three tasks of 100 s each are one job of 300 s on a core of 36 W: each has its own time and a third of 0.003 kWh.
 #[test]
 fn the_tasks_of_a_group_are_written_with_their_own_times() {

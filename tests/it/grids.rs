@@ -8,7 +8,8 @@ use gridemu::local::Registry;
 use gridemu::model::{
     BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
     GridContext, GridSpec, InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer,
-    PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation, SiteSpec, WorkflowSettings,
+    PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation, SiteSpec,
+    WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};

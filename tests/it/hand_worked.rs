@@ -193,6 +193,25 @@ fn an_overdue_job_is_expected_to_end_in_a_second() {
     assert_eq!([ran.times(3).0, ran.times(4).0, ran.times(5).0], [30, 30, 40]);
 }
 
+/// Two processors. Job 1 said 10 s and takes 20, job 2 has the other processor until 100. So job 3 starts at 20 and not at 10, job 5 behind it
+/// at 50, and job 4, which needs both, at 110: on the processor of job 2 there is room from 100 to 110, and job 6 fits there.
+#[test]
+fn what_an_overrun_holds_up_is_planned_from_where_it_starts() {
+    let jobs = [
+        job(1, 0, 1, 20).estimate(10),
+        job(2, 0, 1, 100),
+        job(3, 1, 1, 30),
+        job(4, 2, 2, 10),
+        job(5, 3, 1, 60),
+        job(6, 60, 1, 10),
+    ];
+    for compress in ["submission", "start", "none"] {
+        let spec = overrun(site(2, &format!("conservative[compress={compress}]")));
+        assert_eq!(starts(&spec, &jobs), [0, 0, 20, 110, 50, 100], "{compress}");
+        assert_eq!(starts(&event(spec), &jobs), [0, 0, 20, 110, 50, 100], "{compress}, one pass per event");
+    }
+}
+
 #[test]
 fn a_job_is_killed_at_its_estimate_and_not_a_moment_earlier() {
     let jobs = [job(1, 0, 1, 100).estimate(99), job(2, 0, 1, 100).estimate(100), job(3, 0, 1, 5).estimate(0)];

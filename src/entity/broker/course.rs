@@ -138,5 +138,8 @@ pub(super) fn bounds(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> 
         .map(|pool| u128::from(pool.facts.processors) * u128::from(pool.facts.speed.units()))
         .sum();
     let spread = span(units.checked_div(speeds).unwrap_or(0));
-    WorkflowBounds { fastest_path, work: span(work), alone: fastest_path.max(spread) }
+    // Where run times do not follow from speeds, no more can run at once than there are processors.
+    let processors: u128 = pools.iter().map(|pool| u128::from(pool.facts.processors)).sum();
+    let even = span(work.checked_div(processors).unwrap_or(0));
+    WorkflowBounds { fastest_path, work: span(work), alone: fastest_path.max(spread).max(even) }
 }

@@ -16,7 +16,7 @@ use crate::model::{
     WorkflowBounds, WorkflowFile, WorkflowSettings, WorkflowSpec, WorkflowSubmission,
 };
 use crate::units::{Span, Time};
-use crate::workflow::{Costs, Estimates, Workflow};
+use crate::workflow::{Costs, Estimates, Workflow, WorkflowError};
 
 /// The workflows that have not ended, by the number of their first task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,11 +53,18 @@ fn readers(workflow: &Workflow) -> Vec<Vec<u32>> {
     workflow.files().iter().map(|file| file.consumers.iter().map(|task| task.0).collect()).collect()
 }
 
-/// The upward ranks of the tasks, in microseconds, as their run times are estimated.
-fn ranks(workflow: &Workflow, submitted: &WorkflowSubmission, settings: &WorkflowSettings) -> Vec<u64> {
-    let believed = Estimates::wanted(settings).map(|wanted| wanted.of(workflow, 0, submitted.seed));
-    let workflow = believed.as_ref().unwrap_or(workflow);
-    let ranks = workflow.upward_ranks(&Costs::mean_over_classes(workflow, None));
+/// The workflow as its run times are believed to be; `None` if they are known.
+fn believed(
+    workflow: &Workflow,
+    submitted: &WorkflowSubmission,
+    settings: &WorkflowSettings,
+) -> Result<Option<Workflow>, WorkflowError> {
+    Estimates::wanted(settings).map(|wanted| wanted.of_submitted(submitted, workflow)).transpose()
+}
+
+/// The upward ranks of the tasks of a workflow as it is believed to be, in microseconds.
+fn ranks(believed: &Workflow) -> Vec<u64> {
+    let ranks = believed.upward_ranks(&Costs::mean_over_classes(believed, None));
     ranks.into_iter().map(|secs| libm::round(secs * 1e6) as u64).collect()
 }
 
@@ -76,7 +83,9 @@ impl Workflows {
         for enacted in self.0.values_mut() {
             let workflow = Workflow::from_spec(enacted.submitted.spec.clone());
             let workflow = workflow.map_err(|error| error.to_string())?;
-            enacted.live.set_dag(Dag::of(&workflow), ranks(&workflow, &enacted.submitted, settings));
+            let believed = believed(&workflow, &enacted.submitted, settings);
+            let believed = believed.map_err(|error| error.to_string())?;
+            enacted.live.set_dag(Dag::of(&workflow), ranks(believed.as_ref().unwrap_or(&workflow)));
             enacted.readers = readers(&workflow);
         }
         Ok(())
@@ -232,12 +241,11 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
-        let checked = |spec: &WorkflowSpec| {
-            Workflow::from_spec(spec.clone()).map_err(|error| {
-                let name = spec.name.clone();
-                EntityError::BadWorkflow { number: submitted.number, name, problem: error.to_string() }
-            })
+        let bad = |error: WorkflowError| {
+            let (number, name) = (submitted.number, submitted.spec.name.clone());
+            EntityError::BadWorkflow { number, name, problem: error.to_string() }
         };
+        let checked = |spec: &WorkflowSpec| Workflow::from_spec(spec.clone()).map_err(bad);
         let workflow = checked(&submitted.spec)?;
         self.check_sizes(&submitted)?;
         // What it needs at least is said of its tasks, not of the groups that they are in, nor of overheads.
@@ -259,9 +267,9 @@ impl Broker {
             }
         }
         let (mut entries, mut prepared) = (Vec::new(), Vec::new());
-        let believed = Estimates::wanted(&self.spec.workflow);
-        let believed = believed.map(|wanted| wanted.of(&workflow, 0, submitted.seed).spec());
-        for (id, job) in workflow.ids().zip(submitted.jobs(believed.as_ref()).map(Box::new)) {
+        let believed = believed(&workflow, &submitted, &self.spec.workflow).map_err(bad)?;
+        let estimates = believed.as_ref().map(Workflow::spec);
+        for (id, job) in workflow.ids().zip(submitted.jobs(estimates.as_ref()).map(Box::new)) {
             self.trace(&job);
             match workflow.predecessors(id).count() {
                 0 if submitted.overheads.engine_delay.is_zero() => entries.push(job),
@@ -286,7 +294,7 @@ impl Broker {
             live: LiveWorkflow::new(
                 submitted.first_task,
                 Dag::of(&workflow),
-                ranks(&workflow, &submitted, &self.spec.workflow),
+                ranks(believed.as_ref().unwrap_or(&workflow)),
             ),
             first_file,
             readers: readers(&workflow),

@@ -142,7 +142,9 @@ impl Stream {
                     Some(wanted) => {
                         let graph =
                             Workflow::from_spec(workflow.spec.clone()).map_err(|error| error.problem)?;
-                        Some(wanted.of(&graph, 0, workflow.seed).spec())
+                        let believed =
+                            wanted.of_submitted(&workflow, &graph).map_err(|error| error.problem)?;
+                        Some(believed.spec())
                     }
                     None => None,
                 };

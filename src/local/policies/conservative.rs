@@ -268,7 +268,8 @@ impl LocalPolicy for Conservative {
             }
             let procs = view.job(job).procs();
             if procs > free {
-                // Only an overrun can be in the way; the next pass plans anew.
+                // Only an overrun can be in the way: what is planned here and behind starts later.
+                self.stale = true;
                 break;
             }
             free -= procs;

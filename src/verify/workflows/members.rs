@@ -111,7 +111,7 @@ impl Submitted {
         let soon = |took: Span, least: Span| took + Span::from_micros(1) < least;
         let mut faults = Vec::new();
         let Some(start) = row.last_start else { return faults };
-        let before = least(from + overhead);
+        let before = least(from) + overhead;
         if soon(start.since(begin), before) {
             let message = format!(
                 "starts {} s after its group, which has {before} s of others to do before",

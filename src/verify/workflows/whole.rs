@@ -115,8 +115,10 @@ impl Submitted {
         let units: u128 = spec.tasks.iter().filter(fits).map(area).sum();
         let partitions = platform.sites.iter().flat_map(|site| &site.spec.partitions);
         let speeds: u128 =
-            partitions.map(|part| u128::from(part.usable()) * u128::from(part.speed.units())).sum();
-        let alone = fastest_path.max(span(units.checked_div(speeds).unwrap_or(0)));
+            partitions.clone().map(|part| u128::from(part.usable()) * u128::from(part.speed.units())).sum();
+        let places: u128 = partitions.clone().map(|part| u128::from(part.usable())).sum();
+        let even = u128::from(work.micros()).checked_div(places).unwrap_or(0);
+        let alone = fastest_path.max(span(units.checked_div(speeds).unwrap_or(0))).max(span(even));
         let makespan = whole.ended.since(self.workflow.submit);
         let peak = self.peak(jobs).unwrap_or(u64::from(whole.peak_procs));
         let micros = |span: Span| span.micros() as f64;
