@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gridemu::broker::{Asked, BrokerRegistry, GridView, Pool, PoolFacts, PoolReport, Tasks};
 use gridemu::local::StartEstimates;
-use gridemu::model::{GridContext, Job, Named, PartitionId, PoolId, SiteId};
+use gridemu::model::{Equipment, GridContext, Job, Named, PartitionId, PoolId, SiteId};
 use gridemu::units::{Power, Price, Rate, Span, Time};
 
 /// A small random generator, so that the benchmarks measure the same thing in every version.
@@ -29,6 +29,8 @@ fn pool(number: u32, draw: &mut Draw) -> Pool {
         site: format!("site {number}"),
         partition: "default".to_owned(),
         processors: 256,
+        cores: 1,
+        equipment: Equipment::default(),
         allocation_unit: 1,
         speed: Rate::ratio(50 + draw.below(200), 100),
         idle: Power::from_milliwatts(5_000),

@@ -52,7 +52,7 @@ fn a_workflow_that_ran_is_written_and_read_again() {
 /// 11 s on; and with one group for both, from 3 s and from 8 s on.
 #[test]
 fn an_overhead_takes_as_long_on_a_fast_machine_and_is_no_run_time() {
-    for (group, began, makespan) in [("none", [3, 11], 16), ("vertical", [3, 8], 13)] {
+    for (group, began, makespan) in [("none", [3, 11], 16.0), ("vertical", [3, 8], 13.0)] {
         let folder = tempfile::tempdir().unwrap();
         let scenario = format!(
             r#"
@@ -78,7 +78,7 @@ job_overhead = "3 s"
         let execution = &json["workflow"]["execution"];
         assert_eq!(execution["makespanInSeconds"], serde_json::json!(makespan), "{group}");
         for (task, began) in execution["tasks"].as_array().unwrap().iter().zip(began) {
-            assert_eq!(task["runtimeInSeconds"], serde_json::json!(5), "{group}");
+            assert_eq!(task["runtimeInSeconds"], serde_json::json!(5.0), "{group}");
             assert_eq!(task["executedAt"], format!("1970-01-01T00:00:{began:02}Z"), "{group}");
         }
     }

@@ -79,10 +79,10 @@ fn tasks_with_a_tag_wait_for_the_machines_that_have_it() {
         let records = run(&two_classes(policy), &spec, &[("train", "gpu")], "none");
         assert_eq!(ran(&records), [(1, 0, 10), (0, 0, 5), (1, 10, 20)], "{policy}");
         let bounds = workflows(&records)[0].bounds;
-        // The longest way is 10 s on the slower processor. 30 s of work at speed 1, of which 5 s on the faster one: 25 s of processors; both
-        // together do 3 s of work a second.
+        // The longest way is 10 s on the slower processor. 30 s of work at speed 1, of which 5 s on the faster one: 25 s of processors, of
+        // which there are two; both together do 3 s of work a second.
         assert_eq!((bounds.fastest_path, bounds.work), (Span::from_secs(10), Span::from_secs(25)));
-        assert_eq!(bounds.alone, Span::from_secs(10));
+        assert_eq!(bounds.alone, Span::from_micros(12_500_000));
     }
     // Without a tag the first goes to the faster one.
     assert_eq!(ran(&run(&two_classes("mct"), &spec, &[], "none"))[0], (0, 0, 5));
