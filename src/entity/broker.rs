@@ -14,6 +14,8 @@ mod turns;
 mod unplaced;
 mod workflows;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use self::data::{Copying, Data};
@@ -23,7 +25,8 @@ use self::turns::Turns;
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
 use self::workflows::Workflows;
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, EndedJob, EntityError, Outbox, Quiescence, SiteReport, Stamp, ToBroker, ToPortal};
+use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToPortal};
+use crate::broker::mapping::Links;
 use crate::broker::{
     BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, InFlight, Pool, PoolFacts, Task,
     Tasks,
@@ -48,6 +51,10 @@ pub struct Broker {
     /// Whether the portal must be notified of ends.
     feedback: bool,
     network: NetworkSpec,
+    /// What data takes between the pools, for a policy that plans workflows.
+    links: Links,
+    /// Pools for which something was planned since what is planned there was last compared with a report.
+    unchecked: BTreeSet<usize>,
     state: State,
     /// Whether something has changed since the last planning.
     fresh: bool,
@@ -110,6 +117,8 @@ impl Broker {
                 first_pool.push(at);
             }
         }
+        let shown = if abilities.workflows { &pools[..] } else { &[] };
+        let (links, unchecked) = (planning::links(shown, network), (0..pools.len()).collect());
         let tasks = Tasks::new(pools.len());
         let state = State { pools, tasks, ..State::default() };
         Ok(Self {
@@ -119,6 +128,8 @@ impl Broker {
             first_pool,
             feedback,
             network: network.clone(),
+            links,
+            unchecked,
             state,
             fresh: false,
             all: false,
@@ -180,6 +191,7 @@ impl Broker {
             return Err(self.bad_save("it was saved with other settings, prices or latencies"));
         }
         (self.state, self.fresh, self.all) = (saved.state, false, true);
+        self.unchecked = (0..self.state.pools.len()).collect();
         self.state.workflows.rebuild(&self.spec.workflow).map_err(|problem| self.bad_save(&problem))?;
         if let Some(now) = adopt.filter(|_| changed) {
             for (at, own) in facts.into_iter().enumerate() {
@@ -313,28 +325,6 @@ impl Broker {
         let outcome = Outcome::Rejected(reason);
         record_given_up(&job, EventCause::Refused(reason), outcome, now.time, outbox);
         self.over(EndedJob::unplaced(&job, outcome, now.time), None, now, outbox);
-    }
-
-    /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
-    fn learn(&mut self, report: SiteReport, now: Stamp, outbox: &mut dyn Outbox) -> bool {
-        let Some(&first) = self.first_pool.get(report.site.index()) else { return false };
-        let (mut churned, was_open) = (false, self.state.pools[first].open);
-        for (at, new) in (first..).zip(report.pools) {
-            let Some(pool) = self.state.pools.get_mut(at) else { break };
-            churned |= pool.report.present != new.present || pool.open != report.open;
-            pool.report = new;
-            pool.measured = report.measured.time;
-            pool.open = report.open;
-            self.state.tasks.measured(at, report.measured);
-            self.settle(at);
-            self.lose_misfits(at);
-        }
-        match (was_open, report.open) {
-            (true, false) => self.site_left(report.site, now, outbox),
-            (false, true) => self.site_back(report.site, now, outbox),
-            _ => {}
-        }
-        churned
     }
 
     /// Updates the sum of the jobs on their way to a pool.

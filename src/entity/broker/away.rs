@@ -6,7 +6,7 @@
 
 use super::data::place_of;
 use super::{Broker, Copying};
-use crate::entity::{Outbox, Stamp};
+use crate::entity::{Outbox, SiteReport, Stamp};
 use crate::model::{EventCause, EventKind, LostData, SiteId, TransferOutcome};
 
 impl Broker {
@@ -14,6 +14,31 @@ impl Broker {
     fn pools_of(&self, site: SiteId) -> std::ops::Range<usize> {
         let first = |site: usize| self.first_pool.get(site).copied().unwrap_or(self.state.pools.len());
         first(site.index())..first(site.index() + 1)
+    }
+
+    /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
+    pub(super) fn learn(&mut self, report: SiteReport, now: Stamp, outbox: &mut dyn Outbox) -> bool {
+        let Some(&first) = self.first_pool.get(report.site.index()) else { return false };
+        let (mut churned, was_open) = (false, self.state.pools[first].open);
+        for (at, new) in (first..).zip(report.pools) {
+            let Some(pool) = self.state.pools.get_mut(at) else { break };
+            churned |= pool.report.present != new.present || pool.open != report.open;
+            let check = new.present < pool.report.present || !report.open;
+            pool.report = new;
+            pool.measured = report.measured.time;
+            pool.open = report.open;
+            self.state.tasks.measured(at, report.measured);
+            self.settle(at);
+            if self.unchecked.remove(&at) || check {
+                self.lose_misfits(at);
+            }
+        }
+        match (was_open, report.open) {
+            (true, false) => self.site_left(report.site, now, outbox),
+            (false, true) => self.site_back(report.site, now, outbox),
+            _ => {}
+        }
+        churned
     }
 
     /// Notes that a site has left. What is planned for it is dropped, tasks that wait for files there are planned again, and its files are not there.

@@ -38,7 +38,7 @@ impl Broker {
         }
         let State { workflows, tasks, .. } = &mut self.state;
         tasks.drop_plan(task);
-        for after in workflows.descendants(task) {
+        for after in workflows.planned_after(task, tasks) {
             self.fresh |= tasks.drop_plan(after);
         }
     }
