@@ -74,6 +74,8 @@ pub enum Gate {
     AllUp,
     /// Processors that are free, without those that jobs on their way will take.
     Free,
+    /// The same, or if no pool has enough processors that are up, those that are there with all machines up.
+    FreeOrAbsent,
     /// Processors that the pool has asked work for.
     Asked,
 }
@@ -89,8 +91,16 @@ impl Gate {
 
     /// Whether the task passes for any pool. If it does not, no task of its shape does.
     pub(super) fn passes(self, view: &GridView<'_>, task: Task<'_>) -> bool {
-        (0..view.pools().len()).any(|at| match self {
-            Self::Every => true,
+        let any = |passes: &dyn Fn(usize) -> bool| (0..view.pools().len()).any(passes);
+        if self == Self::FreeOrAbsent {
+            let starts = |at: usize| {
+                let pool = &view.pools()[at];
+                view.fits(task, at, true) && pool.reported_start(pool.procs_for(&task)).is_some()
+            };
+            return Self::Free.passes(view, task) || !any(&starts) && any(&|at| view.fits(task, at, false));
+        }
+        any(&|at| match self {
+            Self::Every | Self::FreeOrAbsent => true,
             Self::Fits => view.fits(task, at, true),
             Self::AllUp => view.fits(task, at, true) || view.fits(task, at, false),
             Self::Free => view.fits(task, at, true) && view.is_free(task, at),
@@ -112,7 +122,7 @@ impl Gate {
         match self {
             Self::Every => u32::MAX,
             Self::Fits => present,
-            Self::AllUp => present.max(pool.facts.processors),
+            Self::AllUp | Self::FreeOrAbsent => present.max(pool.facts.processors),
             Self::Free => {
                 let free = u64::from(pool.report.free).saturating_sub(pool.in_flight.procs);
                 present.min(u32::try_from(free).unwrap_or(u32::MAX))

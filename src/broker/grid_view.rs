@@ -1,5 +1,6 @@
 //! The grid view of a broker policy: tasks that wait, pools as they last reported, and the plan.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::ControlFlow;
@@ -31,7 +32,7 @@ pub struct GridView<'a> {
     trace: Option<PlanTrace>,
     workflows: Vec<&'a LiveWorkflow>,
     data: Option<&'a dyn DataTimes>,
-    links: Option<Links>,
+    links: Option<&'a Links>,
     together: bool,
 }
 
@@ -67,10 +68,10 @@ impl<'a> GridView<'a> {
         }
     }
 
-    /// The same view, in which these workflows are seen. Data takes these links between pools; all that is undecided is planned `together`, or
-    /// each workflow by itself.
+    /// The same view, in which these workflows are seen, in order. Data takes these links between pools; all that is undecided is planned
+    /// `together`, or each workflow by itself.
     #[must_use]
-    pub fn showing(self, workflows: Vec<&'a LiveWorkflow>, links: Links, together: bool) -> Self {
+    pub fn showing(self, workflows: Vec<&'a LiveWorkflow>, links: &'a Links, together: bool) -> Self {
         Self { workflows, links: Some(links), together, ..self }
     }
 
@@ -119,14 +120,16 @@ impl<'a> GridView<'a> {
         self.tasks.unplaced(task)
     }
 
-    /// The workflows that have not ended, in the order in which they arrived, if the policy [wants them](super::BrokerAbilities::workflows).
+    /// The workflows with [undecided](Tasks::undecided) tasks, in the order in which they arrived, if the policy
+    /// [wants them](super::BrokerAbilities::workflows).
     pub fn workflows(&self) -> &[&'a LiveWorkflow] {
         &self.workflows
     }
 
     /// What data takes between pools; nothing if that is not known.
-    pub fn links(&self) -> Links {
-        self.links.clone().unwrap_or_else(|| Links::uniform(self.pools.len(), Span::ZERO, None))
+    pub fn links(&self) -> Cow<'a, Links> {
+        let unknown = || Cow::Owned(Links::uniform(self.pools.len(), Span::ZERO, None));
+        self.links.map_or_else(unknown, Cow::Borrowed)
     }
 
     /// Whether all that is undecided shall be planned together, and not each workflow by itself.

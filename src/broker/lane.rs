@@ -1,6 +1,6 @@
 //! The assignments to a pool that its last report does not include.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub struct Placed {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lane {
     /// By arrival. What the dispatcher holds back comes last.
-    coming: BTreeSet<(Stamp, TaskId)>,
+    coming: BTreeMap<(Stamp, TaskId), Placed>,
     sum: InFlight,
 }
 
@@ -43,7 +43,7 @@ impl Lane {
     }
 
     pub(super) fn add(&mut self, task: TaskId, placed: &Placed) {
-        self.coming.insert(key(task, placed));
+        self.coming.insert(key(task, placed), *placed);
         self.sum.jobs += 1;
         self.sum.procs += u64::from(placed.procs);
         self.sum.area += placed.area;
@@ -64,22 +64,22 @@ impl Lane {
     /// Moves an assignment to its new arrival.
     pub(super) fn arrives(&mut self, task: TaskId, before: &Placed, now: &Placed) {
         self.coming.remove(&key(task, before));
-        self.coming.insert(key(task, now));
+        self.coming.insert(key(task, now), *now);
     }
 
     /// Takes out the first assignment that has arrived by this moment, and leaves it in the sum.
     pub(super) fn take_arrived(&mut self, by: Stamp) -> Option<TaskId> {
-        self.coming.first().filter(|(arrival, _)| *arrival <= by)?;
-        self.coming.pop_first().map(|(_, task)| task)
+        self.coming.first_key_value().filter(|((arrival, _), _)| *arrival <= by)?;
+        self.coming.pop_first().map(|((_, task), _)| task)
     }
 
     /// All of them, by arrival.
-    pub(super) fn all(&self) -> impl Iterator<Item = TaskId> + '_ {
-        self.coming.iter().map(|(_, task)| *task)
+    pub(super) fn all(&self) -> impl Iterator<Item = Placed> + '_ {
+        self.coming.values().copied()
     }
 
     /// Those that have arrived by a moment.
-    pub(super) fn arrived(&self, by: Stamp) -> impl Iterator<Item = TaskId> + '_ {
-        self.coming.range(..=(by, TaskId(u64::MAX))).map(|(_, task)| *task)
+    pub(super) fn arrived(&self, by: Stamp) -> impl Iterator<Item = Placed> + '_ {
+        self.coming.range(..=(by, TaskId(u64::MAX))).map(|(_, placed)| *placed)
     }
 }

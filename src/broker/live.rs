@@ -1,5 +1,7 @@
 //! Workflows as a policy sees them.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::mapping::Dag;
@@ -102,17 +104,16 @@ impl LiveWorkflow {
         self.ended[at] = Some(ended);
     }
 
-    /// All that waits for the task at a place, directly or not, in ascending order.
-    pub(crate) fn descendants(&self, at: usize) -> Vec<usize> {
-        let mut found = vec![false; self.tasks()];
-        let mut next = vec![at];
+    /// The tasks that wait for the task at a place, directly or only through such tasks, in ascending order: those to `follow`.
+    pub(crate) fn descendants(&self, at: usize, follow: impl Fn(TaskId) -> bool) -> Vec<TaskId> {
+        let (mut found, mut next) = (BTreeSet::new(), vec![at]);
         while let Some(task) = next.pop() {
             for (after, _) in self.dag.successors(task) {
-                if !std::mem::replace(&mut found[after], true) {
+                if follow(self.id(after)) && found.insert(self.id(after)) {
                     next.push(after);
                 }
             }
         }
-        (0..self.tasks()).filter(|at| found[*at]).collect()
+        found.into_iter().collect()
     }
 }

@@ -1,6 +1,7 @@
 //! The tasks of a grid view as the mapping heuristics take them: what each takes where, from when on, and when processors are free.
 
 use super::mapping::{Costs, Holes, Profiles};
+use super::pool::spread;
 use super::{GridView, Pool, Task};
 use crate::local::Profile;
 use crate::units::{Span, Time};
@@ -80,16 +81,12 @@ impl GridView<'_> {
         for (at, pool) in self.pools().iter().enumerate() {
             if self.counts_in_flight() {
                 for placed in tasks.unseen(at) {
-                    let run =
-                        u64::try_from(placed.area / u128::from(placed.procs.max(1))).unwrap_or(u64::MAX);
                     let from = placed.arrival.map_or(self.now(), |arrival| arrival.time);
-                    take(at, placed.procs, from, Span::from_micros(run));
+                    take(at, placed.procs, from, spread(placed.area, placed.procs));
                 }
             }
-            for (task, planned) in tasks.lane(at) {
-                if let Some(task) = tasks.unplaced(task) {
-                    take(at, pool.procs_for(&task), planned.start, planned.end.since(planned.start));
-                }
+            for (from, to, procs) in tasks.taken(at, pool) {
+                take(at, procs, from, to.since(from));
             }
         }
         holes

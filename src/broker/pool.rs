@@ -104,8 +104,12 @@ impl Pool {
 
     /// Processors that the pool would give the job: its preferred size in whole blocks, or all that it has if that is less.
     pub fn procs_for(&self, job: &Task<'_>) -> u32 {
+        self.procs_of((job.size().min(), job.size().preferred()))
+    }
+
+    /// The same for a job with these least and preferred processors.
+    pub(super) fn procs_of(&self, (least, preferred): (u32, u32)) -> u32 {
         let allocation_unit = self.facts.allocation_unit;
-        let (least, preferred) = (job.size().min(), job.size().preferred());
         if allocation_unit <= 1 {
             return preferred.min(self.facts.processors).max(least);
         }

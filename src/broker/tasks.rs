@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use self::planned::Takes;
 use super::lane::{Lane, Placed};
 use super::ready::{Rank, Ready, Shape};
 use super::{InFlight, Planned, Pool, Task};
@@ -32,9 +33,9 @@ pub struct Tasks {
     /// What the dispatcher holds back.
     held: BTreeSet<TaskId>,
     /// For each pool, what is planned there and has not been sent, by planned start.
-    planned: Vec<BTreeSet<(Time, TaskId)>>,
+    planned: Vec<BTreeMap<(Time, TaskId), Takes>>,
     /// Blocked tasks that no plan has decided about.
-    undecided: usize,
+    undecided: BTreeSet<TaskId>,
     /// The next rank.
     entered: u64,
 }
@@ -95,7 +96,7 @@ pub enum Asked {
 impl Tasks {
     /// A table without tasks, for so many pools.
     pub fn new(pools: usize) -> Self {
-        Self { lanes: vec![Lane::default(); pools], planned: vec![BTreeSet::new(); pools], ..Self::default() }
+        Self { lanes: vec![Lane::default(); pools], planned: vec![BTreeMap::new(); pools], ..Self::default() }
     }
 
     /// Adds a job that waits from now on, behind all others, with the pools that cannot take it.
@@ -206,8 +207,8 @@ impl Tasks {
         };
         let others = self.rows.iter().filter(|(_, row)| others(row)).map(|(id, _)| *id);
         let ids: Vec<TaskId> = std::mem::take(&mut self.ready).all().chain(others).collect();
-        self.planned.iter_mut().for_each(BTreeSet::clear);
-        self.undecided = 0;
+        self.planned.iter_mut().for_each(BTreeMap::clear);
+        self.undecided.clear();
         ids.into_iter().filter_map(|id| match self.rows.remove(&id)?.phase {
             Phase::Blocked { job, .. } | Phase::Ready { job, .. } | Phase::Staging { job, .. } => Some(job),
             Phase::Placed(_) => None,
@@ -219,7 +220,7 @@ impl Tasks {
         let id = Task::new(&job, &[]).id();
         let phase = Phase::Blocked { job, missing };
         self.rows.insert(id, Row { phase, refused, planned: None });
-        self.undecided += 1;
+        self.undecided.insert(id);
     }
 
     /// Notes that one of those completed for which a blocked task waits. Returns how many are left.
@@ -243,7 +244,7 @@ impl Tasks {
         let row = row.remove();
         match row.planned {
             Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
-            None => self.undecided -= 1,
+            None => _ = self.undecided.remove(&task),
         }
         match row.phase {
             Phase::Blocked { job, .. } => Some((job, row.planned)),
@@ -324,11 +325,8 @@ impl Tasks {
     /// Processors of the jobs that had not arrived at the pool at a moment.
     pub(crate) fn coming(&self, pool: usize, measured: Stamp) -> u32 {
         let lane = &self.lanes[pool];
-        let procs = |task| match self.rows.get(&task).map(|row| &row.phase) {
-            Some(Phase::Placed(placed) | Phase::Staging { placed, .. }) => u64::from(placed.procs),
-            _ => 0,
-        };
-        let left = lane.arrived(measured).fold(lane.sum().procs, |left, task| left - procs(task));
+        let arrived = lane.arrived(measured);
+        let left = arrived.fold(lane.sum().procs, |left, placed| left - u64::from(placed.procs));
         u32::try_from(left).unwrap_or(u32::MAX)
     }
 

@@ -16,6 +16,8 @@ mod turns;
 mod unplaced;
 mod workflows;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use self::data::{Copying, Data};
@@ -27,6 +29,7 @@ pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unpl
 use self::workflows::Workflows;
 use super::mailbox::{Mailbox, Moments};
 use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToPortal};
+use crate::broker::mapping::Links;
 use crate::broker::{
     BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, InFlight, Pool, PoolFacts, Task,
     Tasks,
@@ -51,6 +54,10 @@ pub struct Broker {
     /// Whether the portal must be notified of ends.
     feedback: bool,
     network: NetworkSpec,
+    /// What data takes between the pools, for a policy that plans workflows.
+    links: Links,
+    /// Pools for which something was planned since what is planned there was last compared with a report.
+    unchecked: BTreeSet<usize>,
     state: State,
     /// Whether something has changed since the last planning.
     fresh: bool,
@@ -119,6 +126,8 @@ impl Broker {
                 first_pool.push(at);
             }
         }
+        let shown = if abilities.workflows { &pools[..] } else { &[] };
+        let (links, unchecked) = (planning::links(shown, network), (0..pools.len()).collect());
         let tasks = Tasks::new(pools.len());
         let state = State { pools, tasks, ..State::default() };
         Ok(Self {
@@ -128,6 +137,8 @@ impl Broker {
             first_pool,
             feedback,
             network: network.clone(),
+            links,
+            unchecked,
             state,
             fresh: false,
             all: false,
@@ -190,6 +201,7 @@ impl Broker {
             return Err(self.bad_save("it was saved with other settings, prices or latencies"));
         }
         (self.state, self.fresh, self.all) = (saved.state, false, true);
+        self.unchecked = (0..self.state.pools.len()).collect();
         self.state.workflows.rebuild(&self.spec.workflow).map_err(|problem| self.bad_save(&problem))?;
         if let Some(now) = adopt.filter(|_| changed) {
             for (at, own) in facts.into_iter().enumerate() {

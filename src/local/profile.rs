@@ -111,6 +111,12 @@ impl Profile {
         }
     }
 
+    /// From when on the number of free processors never falls.
+    pub fn rises_from(&self) -> Time {
+        let falls = self.free.windows(2).rposition(|pair| pair[1] < pair[0]);
+        self.times[falls.map_or(0, |at| at + 1)]
+    }
+
     /// Up to the requested number of slots, earliest first, each starting at a breakpoint (or at the earliest instant).
     pub fn offers(&self, request: &SlotRequest) -> Vec<Slot> {
         let mut slots = Vec::new();

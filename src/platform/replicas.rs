@@ -23,9 +23,9 @@ pub struct Replicas {
     away: BTreeSet<Place>,
 }
 
-/// A file.
+/// What is known of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Known {
+pub struct Known {
     size: Bytes,
     users: u32,
     /// Where it lies, also if that place has left.
@@ -66,6 +66,13 @@ pub struct Broken {
     pub to: Place,
 }
 
+impl Known {
+    /// Its size.
+    pub fn size(&self) -> Bytes {
+        self.size
+    }
+}
+
 impl Replicas {
     /// Adds a file that lies nowhere yet, and which so many will use.
     pub fn add(&mut self, file: FileId, size: Bytes, users: u32) {
@@ -104,16 +111,32 @@ impl Replicas {
         now: Time,
         estimate: impl Fn(Place, Place, Bytes) -> Span,
     ) -> Fetch {
-        let Some(known) = self.files.get(&file).filter(|_| !self.away.contains(&to)) else {
+        self.files.get(&file).map_or(Fetch::Nowhere, |known| self.fetch_known(known, to, now, estimate))
+    }
+
+    /// What is known of a file that lies somewhere, or comes to somewhere; [`Fetch::Nowhere`] is how any place gets another.
+    pub fn find(&self, file: FileId) -> Option<&Known> {
+        self.files.get(&file).filter(|known| !known.at.is_empty() || !known.coming.is_empty())
+    }
+
+    /// As [`Replicas::fetch`], of a file that was [found](Replicas::find).
+    pub fn fetch_known(
+        &self,
+        known: &Known,
+        to: Place,
+        now: Time,
+        estimate: impl Fn(Place, Place, Bytes) -> Span,
+    ) -> Fetch {
+        if self.away.contains(&to) {
             return Fetch::Nowhere;
-        };
+        }
         if known.at.contains(&to) {
             return Fetch::Here;
         }
         if let Some(coming) = known.coming.get(&to) {
             return Fetch::Coming(*coming);
         }
-        let sources = self.places(file);
+        let sources = known.at.iter().copied().filter(|place| !self.away.contains(place));
         let copies = sources.map(|from| Coming { from, expected: now + estimate(from, to, known.size) });
         copies.min_by_key(|copy| copy.expected).map_or(Fetch::Nowhere, Fetch::From)
     }

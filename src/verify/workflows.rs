@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 pub(crate) use self::data::Paths;
 use super::findings::{Row, Rule, Verdict, Violation};
@@ -41,11 +42,24 @@ struct Submitted {
     group: Option<Vec<u32>>,
     /// For each group the tasks outside it that its tasks wait for.
     before_group: Vec<Vec<u32>>,
+    /// If tasks are in groups, those of each name.
+    named: FxHashMap<String, SmallVec<[u32; 1]>>,
     rows: Vec<Option<TaskRow>>,
     ended: bool,
     /// The copies of its files.
     copies: Vec<data::Copied>,
-    by_name: data::FilesByName,
+    files: Option<data::Files>,
+}
+
+/// What the rows say of the tasks that one waits for.
+struct Awaited<'a> {
+    any: bool,
+    /// The first that did not complete.
+    failed: Option<&'a TaskRow>,
+    /// When the end of the last was known.
+    due: Time,
+    /// When the end of each was known, and its job, in order.
+    known: Vec<(Time, u64)>,
 }
 
 /// A row of `jobs.csv`, as far as that of a task must agree with it.
@@ -110,14 +124,19 @@ impl Workflows {
             .as_ref()
             .map(|group| before_group(workflow.spec.tasks.len(), group, &before))
             .unwrap_or_default();
+        let mut named: FxHashMap<String, SmallVec<[u32; 1]>> = FxHashMap::default();
+        for (at, task) in (0..).zip(&workflow.ungrouped().tasks).filter(|_| group.is_some()) {
+            named.entry(task.name.clone()).or_default().push(at);
+        }
         let submitted = Submitted {
             before,
             group,
             before_group,
+            named,
             rows,
             ended: false,
             copies: Vec::new(),
-            by_name: data::FilesByName::default(),
+            files: None,
             workflow,
         };
         self.submitted.insert(submitted.workflow.number.0, submitted);
@@ -203,9 +222,12 @@ impl Workflows {
                 let message = format!("workflow {number} has no row");
                 verdict.report(Violation { time: last, rule: Rule::Rows, jobs: Vec::new(), message, row });
             }
+            let groups: Vec<Awaited<'_>> = of.before_group.iter().map(|before| of.awaited(before)).collect();
             for (at, task) in of.rows.iter().enumerate() {
-                if let Some(task) = task {
-                    of.precedence(at, task, verdict);
+                let Some(task) = task else { continue };
+                match &of.group {
+                    Some(group) => of.precedence(at, task, &groups[group[at] as usize], verdict),
+                    None => of.precedence(at, task, &of.awaited(&of.before[at]), verdict),
                 }
             }
             of.check_members(&self.jobs, platform, verdict);
@@ -225,25 +247,32 @@ impl Submitted {
     /// The place of the task of a row in the workflow: by its job, and in a group by its name.
     fn place(&self, task: &TaskRow) -> Option<usize> {
         let at = usize::try_from(task.job.checked_sub(self.workflow.first_job.0)?).ok()?;
-        let Some(groups) = &self.workflow.groups else { return Some(at) };
-        let mut members = groups.members.get(at)?.iter().map(|member| member.task as usize);
-        members.find(|member| groups.workflow.tasks[*member].name == *task.task)
+        let Some(group) = &self.group else { return Some(at) };
+        let mut named = self.named.get(&*task.task)?.iter().map(|task| *task as usize);
+        named.find(|task| group[*task] as usize == at)
     }
 
-    /// The tasks before a task, or before its group, that must have completed before it becomes ready.
-    fn awaited(&self, at: usize) -> &[u32] {
-        self.group.as_ref().map_or(&self.before[at], |group| &self.before_group[group[at] as usize])
+    /// What the rows say of these tasks: those before a task, or before its group, that must have completed before it becomes ready.
+    fn awaited(&self, before: &[u32]) -> Awaited<'_> {
+        let rows = || before.iter().filter_map(|before| self.rows[*before as usize].as_ref());
+        let mut known: Vec<(Time, u64)> = rows().map(|row| (row.known, row.job)).collect();
+        known.sort_unstable();
+        Awaited {
+            any: !before.is_empty(),
+            failed: rows().find(|row| row.outcome != Outcome::Completed),
+            due: known.last().map_or(self.workflow.submit, |(known, _)| *known),
+            known,
+        }
     }
 
     /// Checks that a task was ready when the last one before it had completed, and not before; and that one which never was waits for one that
     /// did not complete.
-    fn precedence(&self, at: usize, task: &TaskRow, verdict: &mut Verdict) {
+    fn precedence(&self, at: usize, task: &TaskRow, awaited: &Awaited<'_>, verdict: &mut Verdict) {
         let row = Row { file: "tasks.csv", line: task.line };
         let text = format!("task `{}` of workflow {}", task.task, task.workflow);
         let mut fault = |rule, time, message| verdict.report(violation(rule, time, task.job, message, row));
         let before = || self.before[at].iter().filter_map(|before| self.rows[*before as usize].as_ref());
-        let awaited = || self.awaited(at).iter().filter_map(|before| self.rows[*before as usize].as_ref());
-        let failed = awaited().find(|before| before.outcome != Outcome::Completed);
+        let Awaited { any, failed, due, ref known } = *awaited;
         for before in before() {
             let ended = before.ended;
             let Some(start) = task.started.filter(|start| *start < ended) else { continue };
@@ -258,16 +287,15 @@ impl Submitted {
                 format!("{text} is ready, and `{}`, which it waits for, is {}", failed.task, failed.outcome);
             fault(Rule::Precedence, ready, message);
         }
-        let due = awaited().map(|before| before.known).max().unwrap_or(self.workflow.submit);
         if let Some(ready) = task.ready.filter(|ready| *ready != due && failed.is_none()) {
             let message =
                 format!("{text} is ready at {ready} s, and all that it waits for has completed at {due} s");
             fault(Rule::Precedence, ready, message);
         }
-        let after = awaited().filter(|before| Some(before.known) == task.ready).map(|before| before.job);
+        let last = |job: u64| task.ready.is_some_and(|ready| known.binary_search(&(ready, job)).is_ok());
         let wrong = match task.after {
-            Some(job) => !after.clone().any(|before| before == job),
-            None => task.ready.is_some() && !self.awaited(at).is_empty(),
+            Some(job) => !last(job),
+            None => task.ready.is_some() && any,
         };
         if wrong {
             let message = format!("{text} did not wait last for the task in its column `after`");

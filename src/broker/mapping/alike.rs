@@ -1,5 +1,6 @@
 //! The best and the second best pool of each task, kept while pools fill.
 
+use std::cmp::Reverse;
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
@@ -10,6 +11,9 @@ use crate::units::{Span, Time};
 
 /// An end in a pool; [`Time::NEVER`] if there is none. Compares by the end, then by the pool.
 pub(super) type Ending = (Time, u32);
+
+/// No task.
+const NONE: u32 = u32::MAX;
 
 /// How many pools of a row are looked at first.
 const NEAR: usize = 8;
@@ -25,6 +29,10 @@ pub(super) struct Alike<'a, C, H> {
     pools: usize,
     /// The tasks of each row, the lowest last.
     tasks: Vec<Vec<u32>>,
+    /// The last of these; [`NONE`] if none is left.
+    next: Vec<u32>,
+    /// For each row one that ends sooner, to be looked at once nothing of it is left; or [`NONE`].
+    behind: Vec<u32>,
     /// The run times by row and pool in microseconds; `u64::MAX` where a task cannot run.
     runs: Vec<u64>,
     /// Of each row [`NEAR`] pools with the run time there, and of all others a lower bound of the ends and the least run time.
@@ -34,6 +42,8 @@ pub(super) struct Alike<'a, C, H> {
     first_free: Vec<u64>,
     /// The least of these.
     least_free: u64,
+    /// Whether a pool has, from then on, never fewer free processors: a task on one processor then starts as soon as it is ready.
+    rising: Vec<bool>,
     /// The earliest instant at which a task is ready anywhere.
     from: Time,
     /// How often each pool has been taken, and how often that was when it was found to be the best of a row.
@@ -56,6 +66,9 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
             from: ready.min().unwrap_or(Time::ZERO),
             first_free: vec![0; pools],
             least_free: 0,
+            rising: vec![false; pools],
+            next: tasks.iter().map(|row| row[row.len() - 1]).collect(),
+            behind: vec![NONE; tasks.len()],
             taken: vec![0; pools],
             seen: vec![0; tasks.len()],
             best: vec![((Time::NEVER, 0), (Time::NEVER, 0)); tasks.len()],
@@ -74,14 +87,50 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
         (0..self.tasks.len()).filter(|row| self.is_open(*row)).collect()
     }
 
+    /// The rows of which a task is left and fits somewhere, without those that end sooner than one of them whatever happens, because they take
+    /// less everywhere: each of these is [behind](Self::behind) one that ends later.
+    pub(super) fn latest_rows(&mut self) -> Vec<usize> {
+        let mut rows = self.rows();
+        rows.sort_by_key(|row| Reverse(self.runs[row * self.pools]));
+        let (mut heads, mut tails) = (Vec::new(), Vec::new());
+        for row in rows {
+            let few = tails.len().saturating_sub(NEAR)..tails.len();
+            if let Some(at) = few.into_iter().find(|at| self.takes_more(tails[*at], row)) {
+                self.behind[tails[at]] = row as u32;
+                tails[at] = row;
+            } else {
+                heads.push(row);
+                tails.push(row);
+            }
+        }
+        heads
+    }
+
+    /// The row that comes in the place of one of which nothing is left.
+    pub(super) fn behind(&self, row: usize) -> Option<usize> {
+        Some(self.behind[row]).filter(|row| *row != NONE).map(|row| row as usize)
+    }
+
+    /// Whether a row ends later than another in every pool in which it fits, whatever holes there are.
+    fn takes_more(&self, row: usize, other: usize) -> bool {
+        let (a, b) = (self.next[row] as usize, self.next[other] as usize);
+        let runs = |row: usize| &self.runs[row * self.pools..(row + 1) * self.pools];
+        (0..self.pools).zip(runs(row).iter().zip(runs(other))).all(|(pool, (more, less))| {
+            *more == u64::MAX
+                || more > less
+                    && self.costs.procs(a, pool) >= self.costs.procs(b, pool)
+                    && self.costs.ready(a, pool) >= self.costs.ready(b, pool)
+        })
+    }
+
     /// Whether a task of the row is left and fits somewhere.
     pub(super) fn is_open(&self, row: usize) -> bool {
-        !self.tasks[row].is_empty() && self.best[row].0.0 < Time::NEVER
+        self.next[row] != NONE && self.best[row].0.0 < Time::NEVER
     }
 
     /// The next task of a row that [is open](Self::is_open).
     pub(super) fn task(&self, row: usize) -> u32 {
-        self.tasks[row][self.tasks[row].len() - 1]
+        self.next[row]
     }
 
     /// The best and the second best of a row, as last refreshed.
@@ -98,12 +147,20 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
     fn look_at(&mut self, pool: usize) {
         let free = self.holes.earliest(pool, 1, self.from, Span::ZERO);
         self.first_free[pool] = free.unwrap_or(Time::NEVER).micros();
+        self.rising[pool] = free.is_some_and(|free| self.holes.rises_from(pool) <= free);
         self.least_free = self.first_free.iter().copied().min().unwrap_or(0);
     }
 
     /// The end in a pool, as it is now.
     fn end(&self, row: usize, pool: usize) -> Time {
-        let Some(task) = self.tasks[row].last().map(|task| *task as usize) else { return Time::NEVER };
+        if self.next[row] == NONE {
+            return Time::NEVER;
+        }
+        let task = self.next[row] as usize;
+        if self.rising[pool] && self.costs.procs(task, pool) == 1 {
+            let start = self.costs.ready(task, pool).micros().max(self.first_free[pool]);
+            return Time::from_micros(start.saturating_add(self.runs[row * self.pools + pool]));
+        }
         let placed = earliest(self.costs, self.holes, (task, pool), self.costs.ready(task, pool));
         placed.map_or(Time::NEVER, |placed| placed.end)
     }
@@ -198,6 +255,7 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
     pub(super) fn commit(&mut self, row: usize) -> Option<Placement> {
         let pool = self.best[row].0.1 as usize;
         let task = self.tasks[row].pop()? as usize;
+        self.next[row] = self.tasks[row].last().copied().unwrap_or(NONE);
         let placed = earliest(self.costs, self.holes, (task, pool), self.costs.ready(task, pool))?;
         take(self.costs, self.holes, placed);
         self.taken[pool] += 1;

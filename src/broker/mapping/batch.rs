@@ -69,7 +69,7 @@ fn suffers(end: Time, second: Time) -> Span {
     if second == Time::NEVER { Span::ZERO } else { second.since(end) }
 }
 
-/// Again and again the task whose `key` of its best and its second best pool is greatest.
+/// Again and again the task whose `key` of its best and its second best pool is greatest: without the `second` one its end.
 fn greatest_first(
     costs: &impl Costs,
     holes: &mut impl Holes,
@@ -78,16 +78,18 @@ fn greatest_first(
 ) -> Vec<Placement> {
     let mut table = Alike::new(costs, holes);
     let mut plan: Vec<Placement> = Vec::with_capacity(costs.tasks());
-    let mut rows = table.rows();
+    let mut rows = if second { table.rows() } else { table.latest_rows() };
     loop {
         let last = plan.last().map(|placed| placed.pool);
         let mut greatest: Option<(u64, Reverse<u32>, usize)> = None;
-        rows.retain(|row| {
+        rows.retain_mut(|row| {
             if let Some(pool) = last {
                 table.refresh_after(*row, pool, second);
             }
-            if !table.is_open(*row) {
-                return false;
+            while !table.is_open(*row) {
+                let Some(next) = table.behind(*row) else { return false };
+                *row = next;
+                table.refresh(next, second);
             }
             let (best, other) = table.best(*row);
             let key = (key(best, other), Reverse(table.task(*row)), *row);

@@ -30,6 +30,11 @@ pub trait Holes {
     /// Whether the pool ever has so many processors at once.
     fn has(&self, pool: usize, procs: u32) -> bool;
 
+    /// From when on the processors that are free in the pool never become fewer; [`Time::NEVER`] if that is not known.
+    fn rises_from(&self, _pool: usize) -> Time {
+        Time::NEVER
+    }
+
     /// Takes what [`Holes::earliest`] found.
     fn take(&mut self, pool: usize, procs: u32, start: Time, run: Span);
 }
@@ -66,6 +71,10 @@ impl Holes for Profiles {
     fn has(&self, pool: usize, procs: u32) -> bool {
         // What is reserved ends at some time.
         self.0[pool].free_at(Time::NEVER) >= i32::try_from(procs).unwrap_or(i32::MAX)
+    }
+
+    fn rises_from(&self, pool: usize) -> Time {
+        self.0[pool].rises_from()
     }
 
     fn take(&mut self, pool: usize, procs: u32, start: Time, run: Span) {

@@ -5,6 +5,7 @@ use crate::broker::{
     Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, GridView, LiveWorkflow, OpenTasks, Planned, Reason,
     Task, TaskProgress,
 };
+use crate::model::TaskId;
 use crate::units::{Bytes, Time};
 
 /// A policy that hands what is undecided of workflows to a heuristic, and plans it as that has it: each workflow by itself in order of
@@ -35,22 +36,16 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Adds what is undecided of a workflow.
-    fn add(&mut self, view: &GridView<'a>, workflow: &LiveWorkflow) {
-        let undecided = |at: usize| match view.progress(workflow, at) {
-            TaskProgress::Undecided => view.task(workflow.id(at)),
-            _ => None,
-        };
-        let mut numbers = vec![None; workflow.tasks()];
-        for (at, number) in numbers.iter_mut().enumerate() {
-            if let Some(task) = undecided(at) {
-                *number = Some(self.tasks.len());
-                self.tasks.push(task);
-            }
-        }
-        for (at, own) in numbers.iter().enumerate().filter_map(|(at, number)| Some((at, (*number)?))) {
+    /// Adds these tasks of a workflow, which are all that is undecided of it, in order.
+    fn add(&mut self, view: &GridView<'a>, workflow: &LiveWorkflow, undecided: &[TaskId]) {
+        let first = self.tasks.len();
+        let number = |task: TaskId| undecided.binary_search(&task).ok().map(|at| first + at);
+        // They wait with the broker.
+        self.tasks.extend(undecided.iter().filter_map(|task| view.task(*task)));
+        let placed = undecided.iter().filter_map(|task| workflow.place(*task));
+        for (own, at) in (first..).zip(placed) {
             for (before, data) in workflow.dag().predecessors(at) {
-                if let Some(number) = numbers[before] {
+                if let Some(number) = number(workflow.id(before)) {
                     self.edges.push((number, own, data));
                 } else {
                     match view.progress(workflow, before) {
@@ -71,21 +66,30 @@ where
     F: Fn(&Dag, &OpenTasks<'_>, &Links, &mut Profiles) -> Vec<Placement> + Send,
 {
     fn plan(&mut self, view: &mut GridView<'_>) -> Answer {
-        let links = view.links();
+        let (links, undecided) = (view.links(), view.tasks().undecided());
+        let until = |task: TaskId| undecided.partition_point(|undecided| *undecided < task);
         let mut groups = Vec::new();
         for workflow in view.workflows() {
             if groups.is_empty() || !view.together() {
                 groups.push(Group::default());
             }
             if let Some(last) = groups.last_mut() {
-                last.add(view, workflow);
+                let own = until(workflow.id(0))..until(workflow.id(workflow.tasks()));
+                last.add(view, workflow, &undecided[own]);
             }
         }
-        let alone =
-            view.ready().filter(|task| view.workflows().iter().all(|of| of.place(task.id()).is_none()));
-        groups.extend(alone.map(|task| Group { tasks: vec![task], ..Group::default() }));
+        let of_none = |task: &Task<'_>| {
+            let at = view.workflows().partition_point(|workflow| workflow.id(0) <= task.id());
+            at == 0 || view.workflows()[at - 1].place(task.id()).is_none()
+        };
+        groups
+            .extend(view.ready().filter(of_none).map(|task| Group { tasks: vec![task], ..Group::default() }));
+        groups.retain(|group| !group.tasks.is_empty());
+        if groups.is_empty() {
+            return view.done();
+        }
         let mut holes = view.holes();
-        for Group { tasks, edges, inputs } in groups.into_iter().filter(|group| !group.tasks.is_empty()) {
+        for Group { tasks, edges, inputs } in groups {
             // A workflow has no cycle.
             let Some(dag) = Dag::new(tasks.len(), edges) else { continue };
             let mut open = OpenTasks::of(view, tasks);

@@ -36,7 +36,11 @@ pub struct FastestFree {
 
 impl Choose for FastestFree {
     fn gate(&self) -> Gate {
-        if self.queue || self.absent == Absent::Queue { self.absent.gate() } else { Gate::Free }
+        match self.absent {
+            absent if self.queue => absent.gate(),
+            Absent::Wait => Gate::Free,
+            Absent::Queue => Gate::FreeOrAbsent,
+        }
     }
 
     fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {

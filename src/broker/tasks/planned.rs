@@ -1,9 +1,25 @@
 //! Tasks that a plan has decided about before they are sent.
 
+use std::collections::BTreeMap;
+
 use super::{Phase, Row, Tasks};
 use crate::broker::ready::{Rank, Shape};
-use crate::broker::{Placed, Planned, Task};
-use crate::model::TaskId;
+use crate::broker::{Placed, Planned, Pool, Task};
+use crate::model::{Job, TaskId};
+use crate::units::Time;
+
+/// What a planned task takes of its pool: until when, and its least and preferred processors.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Takes {
+    until: Time,
+    size: (u32, u32),
+}
+
+impl Takes {
+    pub(super) fn of(planned: Planned, job: &Job) -> Self {
+        Self { until: planned.end, size: (job.size.min(), job.size.preferred()) }
+    }
+}
 
 impl Tasks {
     /// The place of the pool that a task is planned for, until it is sent there.
@@ -31,35 +47,53 @@ impl Tasks {
 
     /// What is planned for the pool at this place and has not been sent, in the order in which it goes there.
     pub fn lane(&self, pool: usize) -> impl Iterator<Item = (TaskId, Planned)> {
-        self.planned[pool].iter().filter_map(|(_, task)| Some((*task, self.plan_of(*task)?)))
+        self.planned[pool].keys().filter_map(|(_, task)| Some((*task, self.plan_of(*task)?)))
+    }
+
+    /// What that takes of the pool, in the same order: from when to when, and how many processors.
+    pub(in crate::broker) fn taken<'a>(
+        &'a self,
+        pool: usize,
+        facts: &'a Pool,
+    ) -> impl Iterator<Item = (Time, Time, u32)> + 'a {
+        let planned = self.planned[pool].iter();
+        planned.map(|((from, _), Takes { until, size })| (*from, *until, facts.procs_of(*size)))
     }
 
     /// The assignments to a pool that its last report does not include, by arrival.
     pub fn unseen(&self, pool: usize) -> impl Iterator<Item = Placed> {
-        self.lanes[pool].all().filter_map(|task| match self.rows.get(&task)?.phase {
-            Phase::Placed(placed) | Phase::Staging { placed, .. } => Some(placed),
-            _ => None,
-        })
+        self.lanes[pool].all()
     }
 
     /// The number of blocked tasks that no plan has decided about.
     pub fn count_undecided(&self) -> usize {
-        self.undecided
+        self.undecided.len()
+    }
+
+    /// The tasks that wait with the broker, blocked or ready, and that no plan has decided about, by number.
+    pub fn undecided(&self) -> Vec<TaskId> {
+        let mut all: Vec<TaskId> = self.undecided.iter().copied().chain(self.ready.all()).collect();
+        all.sort_unstable();
+        all
     }
 
     /// Notes what a plan says of a task that waits with the broker, in place of what was said before. False if it does not wait.
     pub(crate) fn plan(&mut self, task: TaskId, planned: Planned) -> bool {
         let Some(row) = self.rows.get_mut(&task) else { return false };
+        let takes = match &row.phase {
+            Phase::Blocked { job, .. } | Phase::Ready { job, .. } => Takes::of(planned, job),
+            Phase::Staging { .. } | Phase::Placed(_) => return false,
+        };
         match (&row.phase, row.planned) {
-            (Phase::Staging { .. } | Phase::Placed(_), _) => return false,
             (_, Some(before)) => _ = self.planned[before.pool].remove(&(before.start, task)),
-            (Phase::Blocked { .. }, None) => self.undecided -= 1,
+            (Phase::Blocked { .. }, None) => _ = self.undecided.remove(&task),
             (Phase::Ready { job, rank }, None) => {
                 self.ready.remove(*rank, || Shape::of(&Task::new(job, &row.refused)));
             }
+            (Phase::Staging { .. } | Phase::Placed(_), None) => {}
         }
         row.planned = Some(planned);
-        self.planned[planned.pool].insert((planned.start, task));
+        self.planned[planned.pool].insert((planned.start, task), takes);
         true
     }
 
@@ -82,21 +116,22 @@ impl Tasks {
                 self.ready.push(*rank, task);
             }
         } else {
-            self.undecided += 1;
+            self.undecided.insert(task);
         }
         true
     }
 
     /// The task that goes to the pool at this place next, if it is ready.
     pub(crate) fn next_planned(&self, pool: usize) -> Option<(TaskId, Planned)> {
-        let (_, task) = self.planned[pool].first()?;
+        let ((_, task), _) = self.planned[pool].first_key_value()?;
         let Row { phase: Phase::Ready { .. }, planned, .. } = self.rows.get(task)? else { return None };
         Some((*task, (*planned)?))
     }
 
     /// All that is planned and has not been sent, by number.
     pub(crate) fn all_planned(&self) -> Vec<TaskId> {
-        let mut all: Vec<TaskId> = self.planned.iter().flatten().map(|(_, task)| *task).collect();
+        let mut all: Vec<TaskId> =
+            self.planned.iter().flat_map(BTreeMap::keys).map(|(_, task)| *task).collect();
         all.sort_unstable();
         all
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::planned::Takes;
 use super::{Phase, Row, Tasks};
 use crate::broker::Task;
 use crate::broker::ready::Shape;
@@ -35,10 +36,11 @@ impl From<Saved> for Tasks {
         let mut ready = Vec::new();
         for (task, row) in &rows {
             match (&row.phase, &row.planned) {
-                (Phase::Blocked { .. } | Phase::Ready { .. }, Some(planned)) => {
-                    tasks.planned[planned.pool].insert((planned.start, *task));
+                (Phase::Blocked { job, .. } | Phase::Ready { job, .. }, Some(planned)) => {
+                    let takes = Takes::of(*planned, job);
+                    tasks.planned[planned.pool].insert((planned.start, *task), takes);
                 }
-                (Phase::Blocked { .. }, None) => tasks.undecided += 1,
+                (Phase::Blocked { .. }, None) => _ = tasks.undecided.insert(*task),
                 (Phase::Ready { job, rank }, None) if rank.urgency.0 > 0 => {
                     tasks.ready.insert(*rank, *task, Shape::of(&Task::new(job, &row.refused)));
                 }

@@ -1,5 +1,6 @@
 //! The files of workflows at the broker: where they lie, what is on its way, and which tasks wait for what.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use crate::model::Record;
 use crate::model::{
     FileId, NetworkSpec, RecordSink, Sharing, SiteId, StorageSpec, TaskId, TransferOutcome, TransferRecord,
 };
-use crate::platform::{Coming, Fetch, Load, Place, Replicas, Storage};
+use crate::platform::{Coming, Fetch, Known, Load, Place, Replicas, Storage};
 use crate::units::{Bytes, Time};
 
 /// What the broker knows of the files of the workflows that have not ended.
@@ -24,8 +25,7 @@ pub(super) struct Data {
     load: Load,
     /// The tasks that wait for a file at a place.
     waiters: BTreeSet<(FileId, Place, TaskId)>,
-    /// For each task that waits for files, its place, and their number.
-    missing: BTreeMap<TaskId, (Place, u32)>,
+    missing: Missing,
     /// Results on their way home.
     homing: u64,
     /// Copies that are asked for again only when the place that has left is back.
@@ -40,6 +40,42 @@ pub(super) struct Data {
     granted: Vec<(Place, FileId)>,
     /// The number of the next file.
     next: u64,
+}
+
+/// For each task that waits for files, its place, and their number.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "BTreeMap<TaskId, (Place, u32)>", into = "BTreeMap<TaskId, (Place, u32)>")]
+struct Missing {
+    of: BTreeMap<TaskId, (Place, u32)>,
+    /// The same tasks by place.
+    at: BTreeSet<(Place, TaskId)>,
+}
+
+impl From<BTreeMap<TaskId, (Place, u32)>> for Missing {
+    fn from(of: BTreeMap<TaskId, (Place, u32)>) -> Self {
+        let at = of.iter().map(|(task, (place, _))| (*place, *task)).collect();
+        Self { of, at }
+    }
+}
+
+impl From<Missing> for BTreeMap<TaskId, (Place, u32)> {
+    fn from(missing: Missing) -> Self {
+        missing.of
+    }
+}
+
+impl Missing {
+    fn add(&mut self, task: TaskId, at: Place) {
+        let (at, number) = self.of.entry(task).or_insert((at, 0));
+        *number += 1;
+        self.at.insert((*at, task));
+    }
+
+    fn remove(&mut self, task: TaskId) -> Option<Place> {
+        let (at, _) = self.of.remove(&task)?;
+        self.at.remove(&(at, task));
+        Some(at)
+    }
 }
 
 /// A copy on its way.
@@ -188,7 +224,7 @@ impl Data {
     /// Notes that a task waits for a file at a place.
     pub(super) fn wait(&mut self, file: FileId, at: Place, task: TaskId) {
         if self.waiters.insert((file, at, task)) {
-            self.missing.entry(task).or_insert((at, 0)).1 += 1;
+            self.missing.add(task, at);
         }
     }
 
@@ -199,10 +235,10 @@ impl Data {
         let mut complete = Vec::new();
         for task in waiting {
             self.waiters.remove(&(file, at, task));
-            let Some((_, missing)) = self.missing.get_mut(&task) else { continue };
+            let Some((_, missing)) = self.missing.of.get_mut(&task) else { continue };
             *missing -= 1;
             if *missing == 0 {
-                self.missing.remove(&task);
+                self.missing.remove(task);
                 complete.push(task);
             }
         }
@@ -211,13 +247,13 @@ impl Data {
 
     /// The tasks that wait for files, by number.
     pub(super) fn staged(&self) -> impl Iterator<Item = TaskId> + '_ {
-        self.missing.keys().copied()
+        self.missing.of.keys().copied()
     }
 
     /// The tasks that wait for files at a place, by number.
     pub(super) fn waiting_at(&self, place: Place) -> Vec<TaskId> {
-        let there = self.missing.iter().filter(|(_, (at, _))| *at == place);
-        there.map(|(task, _)| *task).collect()
+        let there = self.missing.at.range((place, TaskId(0))..=(place, TaskId(u64::MAX)));
+        there.map(|(_, task)| *task).collect()
     }
 
     /// The files that tasks wait for: the file, its place, and the task.
@@ -233,12 +269,12 @@ impl Data {
 
     /// Whether a task waits for files at a place.
     pub(super) fn waits(&self, task: TaskId, at: Place) -> bool {
-        self.missing.get(&task).is_some_and(|(place, _)| *place == at)
+        self.missing.of.get(&task).is_some_and(|(place, _)| *place == at)
     }
 
     /// Notes that a task waits for none of the files that it reads.
     pub(super) fn forget(&mut self, task: TaskId, inputs: &[FileId]) {
-        let Some((at, _)) = self.missing.remove(&task) else { return };
+        let Some(at) = self.missing.remove(task) else { return };
         for file in inputs {
             self.waiters.remove(&(*file, at, task));
         }
@@ -260,24 +296,40 @@ pub(super) struct Expected<'a> {
     pub(super) data: &'a Data,
     pub(super) network: &'a NetworkSpec,
     pub(super) now: Time,
+    /// Of the task that was asked about last the files that it reads, as far as they are anywhere.
+    last: RefCell<(Option<TaskId>, Files<'a>)>,
+}
+
+type Files<'a> = SmallVec<[&'a Known; 4]>;
+
+impl<'a> Expected<'a> {
+    pub(super) fn new(workflows: &'a Workflows, data: &'a Data, network: &'a NetworkSpec, now: Time) -> Self {
+        Self { workflows, data, network, now, last: RefCell::default() }
+    }
 }
 
 impl DataTimes for Expected<'_> {
     fn there(&self, task: TaskId, site: SiteId) -> Time {
         let Self { data, network, now, .. } = *self;
         let to = place_of(site);
+        let mut last = self.last.borrow_mut();
+        if last.0 != Some(task) {
+            let files = self.workflows.inputs(task);
+            *last = (Some(task), files.filter_map(|file| data.replicas.find(file)).collect());
+        }
         let mut latest = now;
         // What comes from one place over a shared link takes as long as all of it together.
         let mut sums: SmallVec<[(Place, u64); 4]> = SmallVec::new();
-        for file in self.workflows.inputs(task) {
-            match data.fetch(file, to, now, network) {
+        let estimate = |from, to, size| data.load.estimate(network, from, to, size);
+        for file in &last.1 {
+            match data.replicas.fetch_known(file, to, now, estimate) {
                 Fetch::Here | Fetch::Nowhere => {}
                 Fetch::Coming(coming) => latest = latest.max(coming.expected),
                 Fetch::From(coming) if network.sharing == Sharing::Unshared => {
                     latest = latest.max(coming.expected)
                 }
                 Fetch::From(Coming { from, .. }) => {
-                    let size = data.replicas.size(file).map_or(0, Bytes::count);
+                    let size = file.size().count();
                     match sums.iter_mut().find(|(place, _)| *place == from) {
                         Some((_, sum)) => *sum = sum.saturating_add(size),
                         None => sums.push((from, size)),
@@ -285,7 +337,7 @@ impl DataTimes for Expected<'_> {
                 }
             }
         }
-        let all = |(from, sum): (Place, u64)| now + data.load.estimate(network, from, to, Bytes::new(sum));
+        let all = |(from, sum): (Place, u64)| now + estimate(from, to, Bytes::new(sum));
         sums.into_iter().map(all).fold(latest, Time::max)
     }
 }

@@ -1,5 +1,6 @@
 //! Jobs that return, and plans that no longer hold: what they said of tasks that have not been sent is dropped, and the policy decides anew.
 
+use super::pending::Pending;
 use super::{Broker, State, task};
 use crate::broker::BrokerEvent;
 use crate::entity::{Outbox, Stamp};
@@ -40,13 +41,15 @@ impl Broker {
         if self.spec.workflow.replan == PlanRepair::Rest {
             return self.lose_all();
         }
-        let State { workflows, tasks, .. } = &mut self.state;
+        let State { workflows, tasks, pending, .. } = &mut self.state;
         tasks.drop_plan(task);
-        let after = workflows.descendants(task);
+        let pending = pending.as_ref().map(Pending::planned).unwrap_or_default();
+        let follow = |task: TaskId| tasks.planned(task).is_some() || pending.contains(&task);
+        let after = workflows.after(task, follow);
         for after in &after {
             self.fresh |= tasks.drop_plan(*after);
         }
-        self.lose_pending(|lost| lost == task || after.contains(&lost));
+        self.lose_pending(|lost| lost == task || after.binary_search(&lost).is_ok());
     }
 
     /// Drops all that is planned.

@@ -19,6 +19,14 @@ pub(super) struct Pending {
     pub(super) asks: Vec<(usize, u32, Stamp)>,
 }
 
+impl Pending {
+    /// The tasks that it plans.
+    pub(super) fn planned(&self) -> BTreeSet<TaskId> {
+        let plans = self.plan.iter().filter(|decision| matches!(decision.act, Act::Plan(_)));
+        plans.map(|decision| decision.task).collect()
+    }
+}
+
 impl Broker {
     /// When the plan arrives that is being made.
     pub(super) fn next_plan(&self) -> Option<Stamp> {
@@ -77,7 +85,7 @@ impl Broker {
         let mut stale = BTreeSet::new();
         for decision in plan {
             if !self.holds(decision) && stale.insert(decision.task) && matches!(decision.act, Act::Plan(_)) {
-                stale.extend(self.state.workflows.descendants(decision.task));
+                stale.extend(self.state.workflows.after(decision.task, |_| true));
             }
         }
         stale

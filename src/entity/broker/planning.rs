@@ -3,10 +3,10 @@
 use super::data::Expected;
 use super::{Broker, State, of_job};
 use crate::broker::mapping::Links;
-use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan, Planned};
+use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan, Planned, Pool};
 use crate::entity::mailbox::{MOST_ROUNDS, Moments};
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher};
-use crate::model::{EventKind, EventRecord, Record, TaskId, TaskOrder};
+use crate::model::{EventKind, EventRecord, NetworkSpec, Record, TaskId, TaskOrder};
 use crate::units::Span;
 
 /// Rounds from an assignment to the report of it: dispatcher, site, directory, broker.
@@ -14,6 +14,15 @@ const THERE_AND_BACK: u32 = 4;
 /// Beyond this round of an instant the broker plans the remaining jobs without waiting for reports, before the instant is
 /// given up as stalled.
 const MOST_LOOKS: u32 = MOST_ROUNDS / 2;
+
+/// What data takes between these pools.
+pub(super) fn links(pools: &[Pool], network: &NetworkSpec) -> Links {
+    let of = |pool: usize| pools[pool].facts.id.site.index() + 1;
+    Links::of(pools.len(), |from, to| match (of(from), of(to)) {
+        (from, to) if from == to => (Span::ZERO, None),
+        (from, to) => (network.link(from, to).latency, network.bandwidth(from, to)),
+    })
+}
 
 impl Broker {
     /// Recalls jobs whose files are on their way, jobs that have not left the dispatcher, or do not run yet.
@@ -29,15 +38,11 @@ impl Broker {
     /// Asks the policy about tasks that are ready. Returns its plan, and how long that takes. A plan without decisions takes no time.
     fn ask(&mut self, asked: Asked, now: Stamp) -> (Plan, Span) {
         let State { tasks, pools, workflows, data, .. } = &mut self.state;
-        let files = Expected { workflows, data, network: &self.network, now: now.time };
+        let files = Expected::new(workflows, data, &self.network, now.time);
         let mut view = GridView::new(now.time, pools, tasks, asked, self.spec.count_in_flight);
         if self.abilities.workflows {
-            let of = |pool: usize| view.pools()[pool].facts.id.site.index() + 1;
-            let links = Links::of(view.pools().len(), |from, to| match (of(from), of(to)) {
-                (from, to) if from == to => (Span::ZERO, None),
-                (from, to) => (self.network.link(from, to).latency, self.network.bandwidth(from, to)),
-            });
-            view = view.showing(workflows.live().collect(), links, self.spec.workflow.together);
+            let shown = workflows.live(tasks.undecided());
+            view = view.showing(shown, &self.links, self.spec.workflow.together);
         }
         if !workflows.is_empty() {
             view = view.with_data(&files);
@@ -158,6 +163,7 @@ impl Broker {
         };
         if act == Act::Plan(at) {
             if self.state.tasks.plan(task, Planned { pool: at, start, end, reason }) {
+                self.unchecked.insert(at);
                 self.bring_ahead(task, at, now, outbox);
                 return Ok(Some(Span::ZERO));
             }

@@ -12,12 +12,15 @@ impl Broker {
         for (at, new) in (first..).zip(report.pools) {
             let Some(pool) = self.state.pools.get_mut(at) else { break };
             churned |= pool.report.present != new.present || pool.open != report.open;
+            let check = new.present < pool.report.present || !report.open;
             pool.report = new;
             pool.measured = report.measured.time;
             pool.open = report.open;
             self.state.tasks.measured(at, report.measured);
             self.settle(at);
-            self.lose_misfits(at);
+            if self.unchecked.remove(&at) || check {
+                self.lose_misfits(at);
+            }
         }
         match (was_open, report.open) {
             (true, false) => self.site_left(report.site, now, outbox),

@@ -108,15 +108,20 @@ impl Workflows {
         self.get(task).map_or(Span::ZERO, |(enacted, _)| enacted.submitted.overheads.engine_delay)
     }
 
-    /// What policies see of them, in the order in which they arrived.
-    pub(super) fn live(&self) -> impl Iterator<Item = &LiveWorkflow> {
-        self.0.values().map(|enacted| &enacted.live)
+    /// What policies see of those with these tasks, which are in order.
+    pub(super) fn live(&self, tasks: Vec<TaskId>) -> Vec<&LiveWorkflow> {
+        let mut found: Vec<&LiveWorkflow> = Vec::new();
+        for task in tasks {
+            if found.last().is_none_or(|last| last.place(task).is_none()) {
+                found.extend(self.get(task).map(|(enacted, _)| &enacted.live));
+            }
+        }
+        found
     }
 
-    /// All that waits for a task, directly or not, by number.
-    pub(super) fn descendants(&mut self, task: TaskId) -> Vec<TaskId> {
-        let Some((enacted, at)) = self.of(task) else { return Vec::new() };
-        enacted.live.descendants(at).into_iter().map(|at| enacted.live.id(at)).collect()
+    /// What waits for a task, directly or through others of these, as far as `follow` holds of it; by number.
+    pub(super) fn after(&self, task: TaskId, follow: impl Fn(TaskId) -> bool) -> Vec<TaskId> {
+        self.get(task).map_or_else(Vec::new, |(enacted, at)| enacted.live.descendants(at, follow))
     }
 
     /// The same, to be read.

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, ProcSet, RejectReason, TransferOutcome};
 use crate::units::{Energy, Money, Rate, Span, Time};
 
 pub(super) const SECONDS: &str = "a time in seconds";
 
-/// NamePool that repeat, stored once.
+/// Names that repeat, stored once.
 #[derive(Default)]
-pub(super) struct NamePool(Vec<Arc<str>>);
+pub(super) struct NamePool(FxHashSet<Arc<str>>);
 
 /// A value that is read from a cell.
 pub(super) trait Cell: Sized {
@@ -82,14 +84,12 @@ impl Cell for Box<str> {
 
 impl Cell for Arc<str> {
     fn parse(cell: &[u8], NamePool(names): &mut NamePool) -> Result<Self, &'static str> {
-        if let Some(at) = names.iter().position(|name| name.as_bytes() == cell) {
-            // Few names repeat often, so recently seen ones are moved to the front.
-            let found = Self::clone(&names[at]);
-            names.swap(at, at / 2);
-            return Ok(found);
+        let text = std::str::from_utf8(cell).map_err(|_| "text in UTF-8")?;
+        if let Some(found) = names.get(text) {
+            return Ok(Self::clone(found));
         }
-        let name: Self = std::str::from_utf8(cell).map_err(|_| "text in UTF-8")?.into();
-        names.push(Self::clone(&name));
+        let name: Self = text.into();
+        names.insert(Self::clone(&name));
         Ok(name)
     }
 }

@@ -3,8 +3,6 @@
 //! A file is where its workflow begins with it, where the task that writes it completed, and where a copy of it has arrived. It stays there until
 //! nobody needs it: a site that leaves takes its files along, and brings them back.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
 use super::carried::{Cable, Carried, Use};
@@ -19,7 +17,7 @@ use crate::verify::platform::Platform;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Paths {
     /// The places, by name: the portal is 0, site `i` is `i + 1`.
-    places: BTreeMap<String, u32>,
+    places: FxHashMap<String, u32>,
     /// Where stage-in lies and results go.
     home: u32,
     network: NetworkSpec,
@@ -93,15 +91,29 @@ impl Copied {
     }
 }
 
-/// The files of a workflow by name: their places in its list, and whether a task reads them.
-pub(super) type FilesByName = FxHashMap<String, (u32, bool)>;
+/// The files of a workflow: their places in its list by name, and the tasks that read and write each, in order.
+#[derive(Debug)]
+pub(super) struct Files {
+    by_name: FxHashMap<String, u32>,
+    readers: Vec<Vec<u32>>,
+    writers: Vec<Vec<u32>>,
+}
 
-/// The files of a workflow by name.
-fn by_name(spec: &WorkflowSpec) -> FilesByName {
-    let mut read = vec![false; spec.files.len()];
-    spec.tasks.iter().flat_map(|task| &task.inputs).for_each(|file| read[*file as usize] = true);
-    let files = spec.files.iter().zip((0..).zip(read));
-    files.map(|(file, place)| (file.name.clone(), place)).collect()
+impl Files {
+    fn of(spec: &WorkflowSpec) -> Self {
+        let users = |of: fn(&WorkflowTask) -> &[u32]| {
+            let mut users = vec![Vec::new(); spec.files.len()];
+            for (at, task) in (0..).zip(&spec.tasks) {
+                of(task).iter().for_each(|file| users[*file as usize].push(at));
+            }
+            users
+        };
+        Self {
+            by_name: spec.files.iter().map(|file| file.name.clone()).zip(0..).collect(),
+            readers: users(|task| &task.inputs),
+            writers: users(|task| &task.outputs),
+        }
+    }
 }
 
 impl Workflows {
@@ -115,11 +127,9 @@ impl Workflows {
             return verdict.report(fault(Rule::Rows, message));
         };
         let spec = &of.workflow.spec;
-        if of.by_name.is_empty() {
-            of.by_name = by_name(spec);
-        }
+        let files = of.files.get_or_insert_with(|| Files::of(spec));
         let text = format!("file `{}` of workflow {workflow}", copy.file);
-        let Some(&(file, read)) = of.by_name.get(&*copy.file) else {
+        let Some(&file) = files.by_name.get(&*copy.file) else {
             let message = format!("workflow {workflow} moves no file `{}`", copy.file);
             return verdict.report(fault(Rule::Rows, message));
         };
@@ -139,12 +149,10 @@ impl Workflows {
         if from == to {
             verdict.report(fault(Rule::Data, format!("{text} is copied from {} to itself", copy.from)));
         }
-        let task = job.checked_sub(of.workflow.first_job.0).and_then(|at| spec.tasks.get(at as usize));
-        let needs = |task: &WorkflowTask| match read {
-            true => task.inputs.contains(&file),
-            false => task.outputs.contains(&file),
-        };
-        if !task.is_some_and(needs) {
+        let task = job.checked_sub(of.workflow.first_job.0).and_then(|at| u32::try_from(at).ok());
+        let read = !files.readers[file as usize].is_empty();
+        let users = if read { &files.readers } else { &files.writers };
+        if task.is_none_or(|task| users[file as usize].binary_search(&task).is_err()) {
             let does = if read { "read" } else { "write" };
             verdict.report(fault(
                 Rule::Data,
