@@ -93,11 +93,13 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 8: tasks that fail by themselves. 7: the order in which planned tasks were sent. 6: what is planned, the files of workflows, groups, the
+            // 9: what was moved for a workflow and charged to it. 8: tasks that fail by themselves. 7: the order in which planned tasks were sent. 6: what is planned, the files of workflows, groups, the
             // times of tasks, also by machine class.
-            Self::Broker => 8,
+            Self::Broker => 9,
+            // 7: the end of a job says what it was charged.
+            Self::Portal | Self::Dispatcher => 7,
             // 6: tasks that fail by themselves, overheads of workflows.
-            Self::Portal | Self::Dispatcher | Self::Site => 6,
+            Self::Site => 6,
             // 4: who asked for a transfer.
             Self::Network => 4,
             Self::Directory => 2,

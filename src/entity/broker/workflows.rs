@@ -15,7 +15,7 @@ use crate::model::{
     FileId, Job, JobId, Outcome, PoolId, Record, RecordSink, SiteId, TaskId, TransferOutcome, TransferRecord,
     WorkflowBounds, WorkflowFile, WorkflowSettings, WorkflowSpec, WorkflowSubmission,
 };
-use crate::units::{Span, Time};
+use crate::units::{Energy, Money, Span, Time};
 use crate::workflow::{Costs, Estimates, Workflow};
 
 /// The workflows that have not ended, by the number of their first task.
@@ -34,6 +34,9 @@ pub(super) struct Enacted {
     left: u32,
     pub(super) completed: u32,
     pub(super) attempts: u64,
+    /// What the jobs that have ended were charged.
+    pub(super) energy: Energy,
+    pub(super) cost: Money,
     /// What policies see of it.
     live: LiveWorkflow,
     /// The number of its first file; those of the others follow.
@@ -165,7 +168,14 @@ impl Workflows {
     }
 
     /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
-    pub(super) fn close(&mut self, tasks: &Tasks, pools: &[Pool], now: Time, sink: &mut dyn RecordSink) {
+    pub(super) fn close(
+        &mut self,
+        tasks: &Tasks,
+        pools: &[Pool],
+        data: &mut Data,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) {
         for mut enacted in std::mem::take(&mut self.0).into_values() {
             let first = enacted.submitted.first_task;
             for at in 0..enacted.tasks.len() {
@@ -182,7 +192,8 @@ impl Workflows {
                 let ran = Ran { pool, ..Ran::nowhere(now) };
                 enacted.record_task(at, enacted.task_record(at, Outcome::Unfinished, ran, now), &[], sink);
             }
-            sink.record(enacted.record(Outcome::Unfinished, None, now));
+            let moved = data.all_moved(enacted.submitted.number);
+            sink.record(enacted.record(Outcome::Unfinished, None, now, moved));
         }
     }
 }
@@ -246,6 +257,7 @@ impl Broker {
         let jobs: Vec<Box<Job>> = alone.jobs(None).map(Box::new).collect();
         let (secs, bounds) = least(ungrouped.as_ref().unwrap_or(&workflow), &jobs, &self.state.pools);
         let first_file = self.state.data.number(workflow.files().len());
+        self.state.data.begin_moving(submitted.number);
         for (number, file) in (first_file.0..).zip(workflow.files()) {
             // A result is used by who brings it home.
             let users = match file.producer {
@@ -281,6 +293,8 @@ impl Broker {
             left: workflow.len() as u32,
             completed: 0,
             attempts: 0,
+            energy: Energy::ZERO,
+            cost: Money::ZERO,
             live: LiveWorkflow::new(
                 submitted.first_task,
                 Dag::of(&workflow),
@@ -325,6 +339,8 @@ impl Broker {
         enacted.record_task(at, record, passed, outbox);
         enacted.tasks[at].ran = last_start.filter(|_| outcome == Outcome::Completed).map(|from| (from, end));
         enacted.attempts += u64::from(attempts);
+        enacted.energy += ended.energy;
+        enacted.cost += ended.cost;
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
         enacted.live.end(at, Ended { pool: place, at: end });
@@ -361,7 +377,8 @@ impl Broker {
         if enacted.left == 0 {
             let all = enacted.completed as usize == enacted.submitted.ungrouped().tasks.len();
             let outcome = if all { Outcome::Completed } else { Outcome::Failed };
-            outbox.record(enacted.record(outcome, Some((at, path)), now.time));
+            let moved = data.all_moved(enacted.submitted.number);
+            outbox.record(enacted.record(outcome, Some((at, path)), now.time, moved));
             workflows.0.remove(&first);
         }
         cancelled.iter().for_each(|ended| self.notify_portal(ended, now, outbox));
