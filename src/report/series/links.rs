@@ -79,3 +79,54 @@ pub(super) fn use_of_links(
     }
     used.into_values().filter(|link| link.bytes.sum() > 0).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Link, TransferOutcome};
+    use crate::units::{Span, Time};
+
+    /// A link of 8 Mbit/s carries 1 MB in a second: 5 MB in 10 s are half of it, there and back. The way out of a place is not the way in.
+    #[test]
+    fn shares_by_hand() {
+        let copy = |from: &str, to: &str, at: u64, bytes: u64| TransferRow {
+            line: 2,
+            workflow: 0,
+            file: "f".into(),
+            bytes,
+            from: from.into(),
+            to: to.into(),
+            job: 1,
+            asked: Time::ZERO,
+            began: Some(Time::from_secs(at)),
+            ended: Time::from_secs(at + 10),
+            outcome: TransferOutcome::Arrived,
+        };
+        let rows =
+            [copy("portal", "a", 0, 5_000_000), copy("a", "portal", 10, 10_000_000), copy("a", "b", 0, 7)];
+        let link = Link { latency: Span::ZERO, bandwidth: Some(Bandwidth::from_bits(8_000_000)) };
+        let mut network = NetworkSpec { links: vec![Link::default(); 3], ..NetworkSpec::default() };
+        network.set(0, 1, link);
+        network.uplinks = vec![Some(Bandwidth::from_bits(80_000_000)), None, None];
+        let sites = ["a".to_owned(), "b".to_owned()];
+        let links = use_of_links(&rows, (0, 20_000_000), &network, &sites);
+        let shares: Vec<(&str, Vec<f64>)> = links
+            .iter()
+            .map(|link| {
+                let rates = link.bytes.rates(1.0 / link.bytes_per_s());
+                (
+                    &*link.name,
+                    [rates[0].mean, rates[119].mean].map(|share| (share * 1e4).round() / 1e4).to_vec(),
+                )
+            })
+            .collect();
+        let expected = [
+            ("portal – a", vec![0.5, 1.0]),
+            ("uplink out of portal", vec![0.05, 0.0]),
+            ("uplink into portal", vec![0.0, 0.1]),
+        ];
+        assert_eq!(shares, expected);
+        network.sharing = Sharing::Unshared;
+        assert!(use_of_links(&rows, (0, 20_000_000), &network, &sites).is_empty());
+    }
+}
