@@ -53,5 +53,7 @@ pub use snapshots::{
     PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, describe_snapshot, describe_store, prune,
 };
 pub use validate::{GridFrom, validate};
-pub use workflows::{OpenedWorkflows, is_workflow, open_workflows, submitted_workflows};
+pub use workflows::{
+    OpenedWorkflows, is_workflow, network_of_workflows, open_workflows, submitted_workflows,
+};
 pub use workload::Opened;

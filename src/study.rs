@@ -24,7 +24,7 @@ pub(crate) mod tests;
 pub use compare::{Comparison, check_question, compare, compare_campaign};
 pub use comparison::CompareOptions;
 pub use csv::StudyError;
-pub use measure::{Better, JOB_MEASURES, MeasureInfo, nearest_measure, stands_for};
+pub use measure::{Better, JOB_MEASURES, MeasureInfo, WORKFLOW_MEASURES, nearest_measure, stands_for};
 pub(crate) use measure::{charged, word_of};
 pub use open::{is_campaign_file, is_study, read_study, study_note};
 #[cfg(feature = "parquet")]

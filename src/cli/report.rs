@@ -6,9 +6,9 @@ use clap::Args as ClapArgs;
 
 use super::figures::{FigureArgs, failed, refused};
 use super::{runs_in, say, talk};
-use crate::experiment::{RunError, submitted_workflows};
+use crate::experiment::{RunError, network_of_workflows, submitted_workflows};
 use crate::grid::Policies;
-use crate::model::{JobClasses, WorkflowSubmission};
+use crate::model::JobClasses;
 use crate::output::RunFolder;
 use crate::report::charts::Theme;
 use crate::report::page::{Report, ReportError, ReportOptions};
@@ -88,8 +88,8 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
                 folders.extend(runs_in(path).map_err(ReportError::from).map_err(refused)?);
             }
             check_options(args, false)?;
-            let workflows = workflows_of(&folders, policies);
-            Report::of_runs(&folders, &ReportOptions { workflows, ..options }).map_err(refused)?
+            let options = with_workflows(options, &folders, policies);
+            Report::of_runs(&folders, &options).map_err(refused)?
         }
     };
     let out = args.out.clone().unwrap_or_else(|| default_page(&args.paths[0]));
@@ -151,21 +151,24 @@ impl PageOfRun {
         let opened: Result<Vec<RunFolder>, _> =
             folders.iter().map(|folder| RunFolder::open(folder)).collect();
         let opened = opened.map_err(ReportError::from).map_err(failed)?;
-        let workflows = workflows_of(&opened, policies);
-        let options = ReportOptions { unkept: self.scratch.is_some(), workflows, ..ReportOptions::default() };
+        let options = ReportOptions { unkept: self.scratch.is_some(), ..ReportOptions::default() };
+        let options = with_workflows(options, &opened, policies);
         Report::of_runs(&opened, &options).map_err(failed)?.write_html(&self.page).map_err(failed)?;
         talk(&format!("the report is in {}", self.page.display()));
         Ok(())
     }
 }
 
-/// The workflows of the run, if there is only one: a page draws some of them. If they cannot be read once more, a note says so.
-fn workflows_of(folders: &[RunFolder], policies: &Policies) -> Vec<WorkflowSubmission> {
-    let [only] = folders else { return Vec::new() };
-    submitted_workflows(only, policies).unwrap_or_else(|error| {
+/// The same with the workflows of the run, if there is only one, and its network: a page draws some of them. If they cannot be read once more, a note
+/// says so.
+fn with_workflows(options: ReportOptions, folders: &[RunFolder], policies: &Policies) -> ReportOptions {
+    let [only] = folders else { return options };
+    let workflows = submitted_workflows(only, policies).unwrap_or_else(|error| {
         talk(&format!("note: workflows are not drawn: {error}"));
         Vec::new()
-    })
+    });
+    let network = network_of_workflows(only, policies).unwrap_or_default();
+    ReportOptions { workflows, network, ..options }
 }
 
 /// Rejects a page that cannot be written, before the run starts.

@@ -1,6 +1,7 @@
 //! The broker: decides which grid job goes to which pool.
 
 mod away;
+mod beliefs;
 mod course;
 mod data;
 mod engine;
@@ -172,7 +173,8 @@ impl Broker {
     /// Ends the run: jobs that wait here end as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
         self.state.data.close(now, sink);
-        self.state.workflows.close(&self.state.tasks, &self.state.pools, now, sink);
+        let State { workflows, tasks, pools, data, .. } = &mut self.state;
+        workflows.close(tasks, pools, data, now, sink);
         let waiting = self.state.tasks.take_waiting();
         for job in waiting.chain(self.state.mail.jobs()) {
             self.state.done += 1;

@@ -10,7 +10,7 @@ use crate::model::{
     ChurnAct, Elastic, EventCause, Job, JobId, Outcome, Passed, PoolId, RecordSink, SiteId, TaskId,
     WorkflowSubmission,
 };
-use crate::units::{Bytes, Stamp, Time};
+use crate::units::{Bytes, Energy, Money, Stamp, Time};
 
 /// An entity of the grid. The order of the variants is the order in which messages of one moment are handled.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -115,6 +115,10 @@ pub struct EndedJob {
     pub end: Time,
     /// The number of attempts that were started.
     pub attempts: u32,
+    /// Energy charged to it.
+    pub energy: Energy,
+    /// Money charged to it.
+    pub cost: Money,
     /// When the tasks that it consists of began and ended, if it is a group.
     pub passed: Box<[Passed]>,
 }

@@ -203,11 +203,11 @@ fn check_workflows(
     for task in folder.tasks()?.into_iter().flatten() {
         workflows.task(task?, verdict);
     }
-    for workflow in folder.workflows()?.into_iter().flatten() {
-        workflows.workflow(&workflow?, platform, verdict);
-    }
     for copy in folder.transfers()?.into_iter().flatten() {
         workflows.transfer(copy?, paths, verdict);
+    }
+    for workflow in folder.workflows()?.into_iter().flatten() {
+        workflows.workflow(&workflow?, platform, verdict);
     }
     workflows.finish(last, platform, paths, verdict);
     Ok(())

@@ -7,7 +7,7 @@ use super::workload::{Logs, Opened, file_name, open_file, workflow_generator};
 use super::{Progress, RunError, rerun};
 use crate::formats::{is_wfformat, read_workflows};
 use crate::grid::Policies;
-use crate::model::{Submission, WorkflowId, WorkflowSubmission};
+use crate::model::{NetworkSpec, Submission, WorkflowId, WorkflowSubmission};
 use crate::output::RunFolder;
 use crate::scenario::{PlannedWorkload, WorkflowOrigin, WorkflowPlan, Workload};
 use crate::units::Time;
@@ -60,6 +60,20 @@ pub fn open_workflows(path: &Path, seed: u64) -> Result<OpenedWorkflows, RunErro
     let read = read_workflows(&name, Box::new(file))
         .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
     Ok(OpenedWorkflows { name, workflows: read.workflows, notes: read.notes })
+}
+
+/// The network of the run of a folder that had workflows.
+///
+/// # Errors
+/// `RunErrorKind::Request` if the folder does not contain its scenario.
+pub fn network_of_workflows(
+    folder: &RunFolder,
+    policies: &Policies,
+) -> Result<Option<NetworkSpec>, RunError> {
+    if folder.workflows()?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(rerun(folder, policies)?.scenario().resolved.grid.network.clone()))
 }
 
 /// The workflows that the run of a folder submitted, read once more, in the order of their numbers; none if it had none.

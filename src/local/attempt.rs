@@ -145,7 +145,18 @@ impl LiveJob {
         }
         let named = JobRef { workload: WorkloadId::GRID, number: job.id };
         let how = ExitKind::Returned { job: Box::new(job), why };
-        let (output, passed) = (Bytes::ZERO, Box::default());
-        Exit { job: named, number, output, start: first_start, last_start, attempts, passed, how }
+        let (output, energy, cost, passed) = (Bytes::ZERO, Energy::ZERO, Money::ZERO, Box::default());
+        Exit {
+            job: named,
+            number,
+            output,
+            start: first_start,
+            last_start,
+            attempts,
+            energy,
+            cost,
+            passed,
+            how,
+        }
     }
 }

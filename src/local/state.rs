@@ -284,6 +284,8 @@ impl State {
             start: job.first_start,
             last_start: job.last_start(),
             attempts: job.attempts,
+            energy,
+            cost,
             passed: job.passed(outcome, step.now),
             how: ExitKind::Ended(outcome),
         });

@@ -41,6 +41,10 @@ pub struct Exit {
     pub last_start: Option<Time>,
     /// The number of attempts that were started.
     pub attempts: u32,
+    /// Energy charged to it; of a job that returns, its own data says it.
+    pub energy: Energy,
+    /// Money charged to it, likewise.
+    pub cost: Money,
     /// When the tasks that it consists of began and ended, if it is a group.
     pub passed: Box<[Passed]>,
     /// How it left.

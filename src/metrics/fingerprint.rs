@@ -152,7 +152,7 @@ impl Fingerprint {
         self.add_hash(xxh3_128(fields.bytes()));
     }
 
-    /// Adds a workflow, without its name.
+    /// Adds a workflow, without its name, and without what was moved and charged: records of copies and jobs have that.
     pub fn add_workflow(&mut self, workflow: &WorkflowRecord) {
         let mut fields = Fields::<128>::new(b'W');
         fields.put(workflow.workflow.0.to_le_bytes());

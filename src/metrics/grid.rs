@@ -70,14 +70,15 @@ impl GridMeasures {
         self
     }
 
-    /// Adds a record; only jobs, events and workflows are measured.
+    /// Adds a record; only jobs, events, workflows and copies of their files are measured.
     #[inline]
     pub fn add(&mut self, record: &Record) {
         match record {
             Record::Job(job) => self.add_job(job),
             Record::Event(event) => self.add_event(event),
             Record::Workflow(workflow) => self.workflows.add(workflow, self.window),
-            Record::Segment(_) | Record::Machine(_) | Record::Task(_) | Record::Transfer(_) => {}
+            Record::Transfer(copy) => self.workflows.add_transfer(copy),
+            Record::Segment(_) | Record::Machine(_) | Record::Task(_) => {}
         }
     }
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Definition, Ratio, Window};
-use crate::model::{Outcome, ResponseParts, WorkflowRecord};
-use crate::units::Span;
+use crate::model::{Outcome, ResponseParts, TransferOutcome, TransferRecord, WorkflowRecord};
+use crate::units::{Energy, Money, Span};
 
 /// Ratios of a workflow that compare its makespan with what it would take on an empty grid; each is `None` if it would divide by no time.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -55,6 +55,12 @@ pub struct WorkflowMeasures {
     ratios: [(u128, u64); 4],
     /// Sums of the parts of the makespans of those that completed.
     parts: [u128; 5],
+    /// Sums over those that completed.
+    moved: u128,
+    energy: Energy,
+    cost: Money,
+    /// The sizes of all copies of files that arrived, of the whole run.
+    copied: u64,
 }
 
 /// The workflows of a run. Means are over those that completed.
@@ -84,6 +90,18 @@ pub struct WorkflowSummary {
     pub mean_speedup: Option<f64>,
     /// Mean efficiency.
     pub mean_efficiency: Option<f64>,
+    /// Mean of the sizes of all copies of the files of a workflow that had arrived when it ended, in bytes.
+    #[serde(default)]
+    pub mean_moved_bytes: Option<f64>,
+    /// Mean energy charged to the jobs of a workflow, in kilowatt-hours.
+    #[serde(default)]
+    pub mean_energy_kwh: Option<f64>,
+    /// Mean money charged to them.
+    #[serde(default)]
+    pub mean_cost: Option<f64>,
+    /// The sizes of all copies of files that arrived in the whole run, those of results that came home after the end of their workflow among them.
+    #[serde(default)]
+    pub moved_bytes: u64,
     /// What the makespans went to.
     pub share: ShareSummary,
     /// Number of tasks that started before one that was sent before them to the same pool, as planned: what local policies had overtake. Only of
@@ -127,14 +145,25 @@ impl WorkflowMeasures {
             *sum += ratio.map_or(0, Ratio::units);
             *count += u64::from(ratio.is_some());
         }
+        self.moved += u128::from(workflow.moved.count());
+        self.energy += workflow.energy;
+        self.cost += workflow.cost;
         let parts = workflow.parts.unwrap_or_default();
         for (sum, part) in self.parts.iter_mut().zip(parts.each()) {
             *sum += u128::from(part.micros());
         }
     }
 
+    /// Adds a copy of a file.
+    pub fn add_transfer(&mut self, copy: &TransferRecord) {
+        if copy.outcome == TransferOutcome::Arrived {
+            self.copied = self.copied.saturating_add(copy.bytes.count());
+        }
+    }
+
     /// The summary; `None` if there was no workflow.
     pub fn summary(&self) -> Option<WorkflowSummary> {
+        let mean = |sum: f64| (self.completed > 0).then(|| sum / self.completed as f64);
         let seconds = |micros: f64| (self.completed > 0).then(|| micros / 1e6);
         let [mean_slr, mean_slowdown, mean_speedup, mean_efficiency] = self
             .ratios
@@ -155,6 +184,10 @@ impl WorkflowMeasures {
             mean_slowdown,
             mean_speedup,
             mean_efficiency,
+            mean_moved_bytes: mean(self.moved as f64),
+            mean_energy_kwh: mean(self.energy.as_kwh_f64()),
+            mean_cost: mean(self.cost.as_f64()),
+            moved_bytes: self.copied,
             share: ShareSummary { run, data, dispatch, queue, lost },
             overtakes: None,
         })

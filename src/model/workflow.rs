@@ -8,7 +8,7 @@ use super::{
     GridContext, Job, JobId, Marks, Outcome, PartitionId, SiteId, TaskContext, TaskFailures, TaskId,
     TaskTimes, WorkflowId,
 };
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Energy, Money, Span, Time};
 
 /// A workflow: its tasks, its files and what waits for what. Tasks and files are named by their places in these lists.
 ///
@@ -326,6 +326,12 @@ pub struct WorkflowRecord {
     /// The parts of its makespan along the path that determined its end: from that task back to the one for which it waited last, and so on.
     /// `None` if the workflow has not ended.
     pub parts: Option<ResponseParts>,
+    /// The sizes of all copies of its files that had arrived.
+    pub moved: Bytes,
+    /// Energy charged to the jobs of its tasks that had ended.
+    pub energy: Energy,
+    /// Money charged to them.
+    pub cost: Money,
 }
 
 impl WorkflowRecord {

@@ -24,7 +24,7 @@ pub(super) const EVENTS: &str =
 /// The columns of `tasks.csv`.
 pub(super) const TASKS: &str = "workflow,task,type,job,site,partition,after,ready,decided,sent,queued,started,last_start,ended,known,outcome,attempts,run,data,dispatch,queue,lost";
 /// The columns of `workflows.csv`.
-pub(super) const WORKFLOWS: &str = "workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed,attempts,fastest_path,work,alone,peak_procs,slr,slowdown,speedup,efficiency,last,run,data,dispatch,queue,lost";
+pub(super) const WORKFLOWS: &str = "workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed,attempts,fastest_path,work,alone,peak_procs,slr,slowdown,speedup,efficiency,last,run,data,dispatch,queue,lost,moved_bytes,energy_j,cost";
 
 /// The columns of `transfers.csv`.
 pub(super) const TRANSFERS: &str = "workflow,file,bytes,from,to,job,asked,began,ended,outcome";
@@ -177,6 +177,9 @@ impl Columns {
         }
         job(out, workflow.last);
         parts(out, workflow.parts);
+        cells::integer(out, workflow.moved.count());
+        cells::joules(out, workflow.energy);
+        cells::money(out, workflow.cost);
     }
 
     pub(super) fn transfer(&self, out: &mut Vec<u8>, transfer: &TransferRecord) {

@@ -2,6 +2,12 @@
 
 use crate::units::{Span, grouped, unsigned_zero};
 
+/// Enough decimals for three digits of the largest of some numbers.
+pub(super) fn three_digits(numbers: impl IntoIterator<Item = Option<f64>>) -> usize {
+    let largest = numbers.into_iter().flatten().fold(0.0, |most, number| f64::max(most, number.abs()));
+    if largest > 0.0 { (2.0 - libm::floor(libm::log10(largest))).clamp(0.0, 9.0) as usize } else { 0 }
+}
+
 /// A count with separators between thousands: `28,476`.
 pub(super) fn count(value: u64) -> String {
     grouped(value)

@@ -1,9 +1,9 @@
 //! Two futures of one run, side by side.
 
-use super::figures::{decimals, duration, jobs, number};
+use super::figures::{decimals, duration, jobs, number, three_digits};
 use super::tables::text_table;
 use crate::experiment::{Branch, Difference, Futures};
-use crate::metrics::{GridSummary, Measures};
+use crate::metrics::{GridSummary, Measures, WorkflowSummary};
 use crate::model::Outcome;
 
 /// A table of both futures, after what they have in common.
@@ -79,14 +79,64 @@ fn accounts(before: &GridSummary, after: &GridSummary) -> Vec<Row> {
         Some(_) => "wasted by churn in the window (proc-h)",
         None => "wasted by churn (proc-h)",
     };
-    vec![
+    let mut rows = of_workflows(before, after);
+    rows.extend([
         figure("last end (s)", |run| run.end_s),
         figure("utilization (%)", |run| run.account.utilization.map(|share| share * 100.0)),
         figure(wasted_name, wasted),
         figure("cost", |run| Some(run.account.cost)),
         figure("facility energy (kWh)", |run| Some(run.account.energy.facility_kwh)),
-    ]
+    ]);
+    rows
 }
+
+/// What the workflows of the whole run took; nothing if there were none.
+fn of_workflows(before: &GridSummary, after: &GridSummary) -> Vec<Row> {
+    let none = WorkflowSummary::default();
+    let [before, after] = [before, after].map(|run| run.workflows.as_ref());
+    if before.or(after).is_none() {
+        return Vec::new();
+    }
+    let [before, after] = [before, after].map(|of| of.unwrap_or(&none));
+    let figure =
+        |name, of: fn(&WorkflowSummary) -> Option<f64>| -> Row { (name, of(before), of(after), None) };
+    let count = |name, of: fn(&WorkflowSummary) -> u64| -> Row {
+        (name, Some(of(before) as f64), Some(of(after) as f64), Some(0))
+    };
+    let mut rows = vec![
+        count("workflows completed", |of| of.completed),
+        count("attempts of their tasks", |of| of.attempts),
+        figure("mean makespan of workflows (s)", |of| of.mean_makespan),
+        figure("mean schedule length ratio", |of| of.mean_slr),
+        figure("mean slowdown of workflows", |of| of.mean_slowdown),
+    ];
+    let shares = before.share.each().into_iter().zip(after.share.each());
+    for (name, (before, after)) in SHARES.into_iter().zip(shares) {
+        if [before, after].iter().flatten().any(|share| *share > 0.0) {
+            let [before, after] = [before, after].map(|share| share.map(|share| share * 100.0));
+            rows.push((name, before, after, None));
+        }
+    }
+    let small = |name, of: fn(&WorkflowSummary) -> Option<f64>| -> Row {
+        (name, of(before), of(after), Some(three_digits([of(before), of(after)])))
+    };
+    let charged = [
+        figure("data moved for a workflow (MB)", |of| of.mean_moved_bytes.map(|bytes| bytes / 1e6)),
+        small("energy of a workflow (kWh)", |of| of.mean_energy_kwh),
+        small("cost of a workflow", |of| of.mean_cost),
+    ];
+    rows.extend(charged.into_iter().filter(|row| [row.1, row.2].iter().flatten().any(|value| *value != 0.0)));
+    rows
+}
+
+/// What makespans go to, in the order of [`ResponseParts::NAMES`](crate::model::ResponseParts::NAMES).
+const SHARES: [&str; 5] = [
+    "of their makespans in runs (%)",
+    "of their makespans for data (%)",
+    "of their makespans in dispatch (%)",
+    "of their makespans in queues (%)",
+    "of their makespans lost (%)",
+];
 
 /// Which jobs the table of the whole run counts.
 fn whole_run(run: &GridSummary) -> String {

@@ -18,7 +18,7 @@ pub use error::ReportError;
 pub use files::{FigureFiles, FigureFormat};
 
 use super::charts::{Chart, Theme};
-use crate::model::{JobClasses, WorkflowSubmission};
+use crate::model::{JobClasses, NetworkSpec, WorkflowSubmission};
 use crate::output::RunFolder;
 use crate::study::StudyTable;
 
@@ -42,6 +42,8 @@ pub struct ReportOptions {
     pub unkept: bool,
     /// The workflows that the only run submitted, of which graphs are drawn.
     pub workflows: Vec<WorkflowSubmission>,
+    /// The network of the only run, of whose links the use is drawn.
+    pub network: Option<NetworkSpec>,
     /// Notes of a study that its table does not contain and that a reader needs before trusting it.
     pub notes: Vec<String>,
 }

@@ -23,6 +23,7 @@ use crate::study::{
 use crate::units::{Span, Time};
 
 mod of_campaign;
+mod shown;
 
 pub use of_campaign::{check_question, compare_campaign};
 
@@ -35,10 +36,6 @@ pub enum Comparison {
     /// Runs, compared job by job.
     Runs(RunsComparison),
 }
-
-/// Measures of whole runs that are shown side by side, by the last word of their id.
-const WHOLE: [&str; 7] =
-    ["utilization", "makespan", "cost", "charged", "meter_kwh", "facility_kwh", "wasted_proc_s"];
 
 /// Compares the runs in some folders with the first, or the variants in the table of a study.
 ///
@@ -112,9 +109,9 @@ fn table_of(places: &[(PathBuf, Vec<RunFolder>)], wanted: &[String]) -> StudyTab
     let column = |id: &str| -> Vec<Option<u64>> {
         flat.iter().map(|(_, _, values)| values.get(id).map(|value| value.to_bits())).collect()
     };
-    let mut shown: Vec<&String> = all.iter().copied().filter(|id| shown_of_a_study(id)).collect();
-    // Measures of whole runs first: where there is one site, its jobs are all jobs, and are shown once.
-    shown.sort_by_key(|id| (id.matches('.').count(), *id));
+    let mut shown: Vec<&String> = all.iter().copied().filter(|id| shown::of_a_study(id)).collect();
+    // Those of workflows first, then those of whole runs: where there is one site, its jobs are all jobs, and are shown once.
+    shown.sort_by_key(|id| (shown::of_workflows(id), id.matches('.').count(), *id));
     let mut seen = BTreeSet::new();
     shown.retain(|id| seen.insert((id.rsplit('.').next().unwrap_or(id), column(id))));
     let is_shown = |id: &String| shown.contains(&id);
@@ -145,14 +142,6 @@ fn table_of(places: &[(PathBuf, Vec<RunFolder>)], wanted: &[String]) -> StudyTab
         measures,
         baseline: None,
     }
-}
-
-/// True for means over all jobs, of classes and of sites, and for measures of whole runs.
-fn shown_of_a_study(id: &str) -> bool {
-    let last = id.rsplit('.').next().unwrap_or(id);
-    let mean = ["mean_wait", "mean_response", "mean_bounded_slowdown"].contains(&last);
-    let of_the_run = !id.starts_with("class.") && WHOLE.contains(&last);
-    (mean && !id.starts_with("no_site")) || of_the_run
 }
 
 fn unstable(summary: &Value) -> bool {
@@ -208,7 +197,7 @@ fn runs(mut folders: Vec<RunFolder>, options: &CompareOptions) -> Result<Compari
         let jobs = jobs_of(&folders[at])?;
         let mut pair = compare_jobs((&names[0], &baseline), (&names[at], &jobs), &question);
         let of_it = workflows_of(&folders[at])?;
-        pair.cells.extend(compare_workflows((&names[0], &workflows), (&names[at], &of_it), &question));
+        pair.cells.splice(..0, compare_workflows((&names[0], &workflows), (&names[at], &of_it), &question));
         pairs.push(pair);
         runs.push(compared(at, &jobs));
     }
@@ -365,9 +354,7 @@ fn whole_of(folders: &[RunFolder], wanted: &[String]) -> Result<Vec<Whole>, RunE
         let named = named.filter(|id| !of_jobs(id) && seen.insert(**id));
         return Ok(named.map(|id| ((**id).clone(), row(id))).collect());
     }
-    let shown = |id: &&&String| {
-        !id.starts_with("class.") && WHOLE.contains(&id.rsplit('.').next().unwrap_or_default())
-    };
+    let shown = |id: &&&String| shown::of_runs(id);
     let shown: Vec<Whole> = ids.iter().filter(shown).map(|id| ((**id).clone(), row(id))).collect();
     // Measures that are zero in all runs are not shown, and neither are those of the only site.
     let last = |id: &str| id.rsplit('.').next().unwrap_or_default().to_owned();

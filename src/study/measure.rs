@@ -50,6 +50,18 @@ const GROUPS: [(&str, Option<&str>); 8] = [
 /// The measures that each job has: wait, response and bounded slowdown.
 pub const JOB_MEASURES: [&str; 3] = ["mean_wait", "mean_response", "mean_bounded_slowdown"];
 
+/// The measures that are shown first where there are workflows, unless others are requested.
+pub const WORKFLOW_MEASURES: [&str; 8] = [
+    "workflows.mean_makespan",
+    "workflows.mean_slr",
+    "workflows.mean_slowdown",
+    "workflows.share.run",
+    "workflows.share.data",
+    "workflows.share.dispatch",
+    "workflows.share.queue",
+    "workflows.share.lost",
+];
+
 /// Words before the measures of some jobs of a group: they count as part of the measure.
 const PARTS: [&str; 2] = ["dedicated", TO_THE_END];
 

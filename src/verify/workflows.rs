@@ -20,7 +20,7 @@ use super::findings::{Row, Rule, Verdict, Violation};
 use super::platform::Platform;
 use crate::model::{JobId, JobRef, Outcome, WorkflowSubmission, WorkloadId};
 use crate::output::{JobRow, TaskRow};
-use crate::units::{Span, Time};
+use crate::units::{Energy, Money, Span, Time};
 
 /// The workflows of a run, and the jobs of their tasks.
 #[derive(Debug, Default)]
@@ -70,6 +70,8 @@ struct TaskJob {
     end: Time,
     outcome: Outcome,
     attempts: u32,
+    energy: Energy,
+    cost: Money,
     site: Arc<str>,
     partition: Option<Arc<str>>,
 }
@@ -144,9 +146,10 @@ impl Workflows {
 
     /// Notes the row of the job of a task.
     pub(crate) fn job(&mut self, row: &JobRow) {
-        let JobRow { submit, start, end, outcome, attempts, .. } = *row;
+        let JobRow { submit, start, end, outcome, attempts, energy, cost, .. } = *row;
         let (site, partition) = (Arc::clone(&row.site), row.partition.clone());
-        self.jobs.insert(row.job, TaskJob { submit, start, end, outcome, attempts, site, partition });
+        let job = TaskJob { submit, start, end, outcome, attempts, energy, cost, site, partition };
+        self.jobs.insert(row.job, job);
     }
 
     /// Takes the row of a task, and checks what does not depend on other tasks.

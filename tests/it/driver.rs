@@ -296,6 +296,8 @@ fn returned(job: Box<Job>, why: EventCause) -> Exit {
         start: job.grid.as_ref().and_then(|grid| grid.first_start),
         last_start: None,
         attempts: job.grid.as_ref().map_or(0, |grid| grid.attempts),
+        energy: gridemu::units::Energy::ZERO,
+        cost: gridemu::units::Money::ZERO,
         output: gridemu::units::Bytes::ZERO,
         passed: Box::default(),
         how: ExitKind::Returned { job, why },

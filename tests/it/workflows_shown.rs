@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::cli::gridemu;
+use crate::validating::legal;
 use crate::validating_workflows::ran;
 
 /// Of the two workflows of `validating_workflows` one completes: it takes 308 s, 300 of them on the path that determined its end; files take 2 s, and messages
@@ -68,6 +69,53 @@ fn workflows_are_shown() {
     fs::remove_file(path("broken.json")).unwrap();
     let ran = gridemu(&["report", &path("out"), "--out", &page]);
     ran.ends(0, &["note: workflows are not drawn: "]);
+}
+
+/// Two tasks, one after the other, of 100 s and 50 s on a core of 36 W that costs 1.8 an hour: 5,400 J and 0.075. What the first reads has 100 MB, what the
+/// second writes 5 MB, which is on its way home when the workflow has ended.
+#[test]
+fn what_is_moved_and_charged_is_summed_for_each_workflow() {
+    let folder = tempfile::tempdir().unwrap();
+    let workflow = r#"{"name": "two", "schemaVersion": "1.5", "workflow": {
+        "specification": {"tasks": [
+            {"name": "a", "id": "a", "children": ["b"], "parents": [], "inputFiles": ["in"], "outputFiles": []},
+            {"name": "b", "id": "b", "children": [], "parents": ["a"], "inputFiles": [], "outputFiles": ["out"]}],
+            "files": [{"id": "in", "sizeInBytes": 100000000}, {"id": "out", "sizeInBytes": 5000000}]},
+        "execution": {"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z", "tasks": [
+            {"id": "a", "runtimeInSeconds": 100}, {"id": "b", "runtimeInSeconds": 50}], "machines": []}}}"#;
+    fs::write(folder.path().join("two.json"), workflow).unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let scenario = "[[site]]\nname = \"ada\"\nmachines = [{ class = \"n\", count = 1, cores = 1, busy = \"36 W\", price = \"1.8/core-h\" }]\n\
+                    policy = \"fcfs\"\n[broker]\npolicy = \"mct\"\n[network]\nbandwidth = \"80 Mbit/s\"\n[[workload]]\nworkflow = \"two.json\"\n";
+    fs::write(path("run.toml"), scenario).unwrap();
+    let shown = gridemu(&["run", &path("run.toml"), "--out", &path("out")]);
+    let text = shown.well().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("for a workflow 100.0 MB moved, 0.00150 kWh, cost 0.0750"), "{}", shown.out);
+    let rows = fs::read_to_string(path("out/workflows.csv")).unwrap();
+    assert!(
+        rows.contains("lost,moved_bytes,energy_j,cost\n") && rows.ends_with(",100000000,5400,0.075\n"),
+        "{rows}"
+    );
+    let summary = fs::read_to_string(path("out/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    let of = |key: &str| summary["workflows"][key].as_f64().unwrap();
+    assert_eq!((of("mean_moved_bytes"), of("moved_bytes")), (1e8, 1.05e8));
+    assert_eq!((of("mean_energy_kwh"), of("mean_cost")), (0.0015, 0.075));
+    legal(&folder.path().join("out"));
+    // Without the run's end, what has ended counts: the first task.
+    gridemu(&["run", &path("run.toml"), "--set", "until=2 min", "--out", &path("cut")]).well();
+    let rows = fs::read_to_string(path("cut/workflows.csv")).unwrap();
+    assert!(rows.ends_with(",100000000,3600,0.05\n"), "{rows}");
+    legal(&folder.path().join("cut"));
+    // A campaign that names no measures begins with those of workflows.
+    fs::write(path("study.toml"), "scenario = \"run.toml\"\n").unwrap();
+    gridemu(&["campaign", &path("study.toml"), "--store", &path("store"), "--out", &path("results.csv")])
+        .well();
+    let table = fs::read_to_string(path("results.csv")).unwrap();
+    let columns: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let at = |name: &str| columns.iter().position(|column| *column == name);
+    assert!(at("workflows.mean_makespan").unwrap() < at("workflows.share.data").unwrap());
+    assert!(at("workflows.share.lost").unwrap() < at("mean_wait").unwrap(), "{columns:?}");
 }
 
 #[test]

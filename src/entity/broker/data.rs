@@ -11,6 +11,7 @@ use crate::broker::DataTimes;
 use crate::model::Record;
 use crate::model::{
     FileId, NetworkSpec, RecordSink, Sharing, SiteId, StorageSpec, TaskId, TransferOutcome, TransferRecord,
+    WorkflowId,
 };
 use crate::platform::{Coming, Fetch, Known, Load, Place, Replicas, Storage};
 use crate::units::{Bytes, Time};
@@ -38,6 +39,8 @@ pub(super) struct Data {
     for_space: BTreeMap<(Place, FileId), u64>,
     /// Files that have their space now.
     granted: Vec<(Place, FileId)>,
+    /// For each workflow that has not ended the sizes of the copies of its files that have arrived.
+    moved: BTreeMap<WorkflowId, u64>,
     /// The number of the next file.
     next: u64,
 }
@@ -108,6 +111,16 @@ impl Data {
         FileId(first)
     }
 
+    /// Counts what is moved of the files of a workflow from now on.
+    pub(super) fn begin_moving(&mut self, workflow: WorkflowId) {
+        self.moved.insert(workflow, 0);
+    }
+
+    /// What was moved of the files of a workflow, which ends.
+    pub(super) fn all_moved(&mut self, workflow: WorkflowId) -> Bytes {
+        Bytes::new(self.moved.remove(&workflow).unwrap_or(0))
+    }
+
     /// How a place gets a file.
     pub(super) fn fetch(&self, file: FileId, to: Place, now: Time, network: &NetworkSpec) -> Fetch {
         self.replicas.fetch(file, to, now, |from, to, data| self.load.estimate(network, from, to, data))
@@ -158,7 +171,12 @@ impl Data {
         self.homing -= u64::from(copy.home);
         self.load.end(copy.from, copy.to);
         match outcome {
-            TransferOutcome::Arrived => _ = self.replicas.arrived(copy.file, copy.to),
+            TransferOutcome::Arrived => {
+                self.replicas.arrived(copy.file, copy.to);
+                if let Some(moved) = self.moved.get_mut(&copy.record.workflow) {
+                    *moved = moved.saturating_add(copy.record.bytes.count());
+                }
+            }
             _ => {
                 self.replicas.broken(copy.file, copy.to);
                 self.remove(copy.file, copy.to);

@@ -6,7 +6,7 @@ use crate::model::{
     JobId, Outcome, PartitionId, Passed, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskRecord,
     WorkflowRecord,
 };
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 
 /// Where and when a task ran.
 pub(super) struct Ran {
@@ -78,7 +78,13 @@ impl Enacted {
     }
 
     /// The record of the workflow. `last` is the task that ended last, with the parts of the time up to its end.
-    pub(super) fn record(&self, outcome: Outcome, last: Option<(usize, ResponseParts)>, end: Time) -> Record {
+    pub(super) fn record(
+        &self,
+        outcome: Outcome,
+        last: Option<(usize, ResponseParts)>,
+        end: Time,
+        moved: Bytes,
+    ) -> Record {
         let procs = self.submitted.spec.tasks.iter().map(|task| task.procs);
         let held = self.tasks.iter().zip(procs).filter_map(|(task, procs)| {
             let (from, to) = task.ran?;
@@ -98,6 +104,9 @@ impl Enacted {
             peak: peak(held),
             last: last.map(|(at, _)| self.job(at)),
             parts: last.map(|(_, parts)| parts),
+            moved,
+            energy: self.energy,
+            cost: self.cost,
         })
     }
 }

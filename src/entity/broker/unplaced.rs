@@ -6,7 +6,7 @@ use crate::model::{
     CommandRefusal, EventCause, EventKind, EventRecord, Job, JobRecord, Origin, Outcome, PartitionId, Record,
     SiteId, TaskId,
 };
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Energy, Money, Time};
 
 /// The task that a job of the grid is.
 pub(in crate::entity) fn task(job: &Job) -> TaskId {
@@ -23,9 +23,19 @@ impl EndedJob {
     /// The end of a job that is at no site, and leaves no output.
     pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, end: Time) -> Self {
         let grid = job.grid.as_deref();
-        let (start, attempts) = grid.map_or((None, 0), |grid| (grid.first_start, grid.attempts));
-        let (output, last_start, passed) = (Bytes::ZERO, None, Box::default());
-        Self { task: task(job), job: job.id, outcome, output, start, last_start, end, attempts, passed }
+        Self {
+            task: task(job),
+            job: job.id,
+            outcome,
+            output: Bytes::ZERO,
+            start: grid.and_then(|grid| grid.first_start),
+            last_start: None,
+            end,
+            attempts: grid.map_or(0, |grid| grid.attempts),
+            energy: grid.map_or(Energy::ZERO, |grid| grid.energy),
+            cost: grid.map_or(Money::ZERO, |grid| grid.cost),
+            passed: Box::default(),
+        }
     }
 }
 

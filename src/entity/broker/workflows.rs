@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::course::{Course, bounds};
+use super::beliefs::{believed, least, ranks, readers};
+use super::course::Course;
 use super::data::Data;
 use super::records::Ran;
 use super::{Broker, State, unplaced};
@@ -15,8 +16,8 @@ use crate::model::{
     FileId, Job, JobId, Outcome, PoolId, Record, RecordSink, SiteId, TaskId, TransferOutcome, TransferRecord,
     WorkflowBounds, WorkflowFile, WorkflowSettings, WorkflowSpec, WorkflowSubmission,
 };
-use crate::units::{Span, Time};
-use crate::workflow::{Costs, Estimates, Workflow, WorkflowError};
+use crate::units::{Energy, Money, Span, Time};
+use crate::workflow::{Workflow, WorkflowError};
 
 /// The workflows that have not ended, by the number of their first task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +35,9 @@ pub(super) struct Enacted {
     left: u32,
     pub(super) completed: u32,
     pub(super) attempts: u64,
+    /// What the jobs that have ended were charged.
+    pub(super) energy: Energy,
+    pub(super) cost: Money,
     /// What policies see of it.
     live: LiveWorkflow,
     /// The number of its first file; those of the others follow.
@@ -41,31 +45,6 @@ pub(super) struct Enacted {
     /// For each file the tasks that read it; follows from the workflow.
     #[serde(skip)]
     readers: Vec<Vec<u32>>,
-}
-
-/// The critical path at reference speed, in seconds, and what the tasks would take on an empty grid.
-fn least(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> (f64, WorkflowBounds) {
-    (workflow.critical_path(&Costs::at_reference(workflow, None)).0, bounds(workflow, jobs, pools))
-}
-
-/// The tasks that read each file.
-fn readers(workflow: &Workflow) -> Vec<Vec<u32>> {
-    workflow.files().iter().map(|file| file.consumers.iter().map(|task| task.0).collect()).collect()
-}
-
-/// The workflow as its run times are believed to be; `None` if they are known.
-fn believed(
-    workflow: &Workflow,
-    submitted: &WorkflowSubmission,
-    settings: &WorkflowSettings,
-) -> Result<Option<Workflow>, WorkflowError> {
-    Estimates::wanted(settings).map(|wanted| wanted.of_submitted(submitted, workflow)).transpose()
-}
-
-/// The upward ranks of the tasks of a workflow as it is believed to be, in microseconds.
-fn ranks(believed: &Workflow) -> Vec<u64> {
-    let ranks = believed.upward_ranks(&Costs::mean_over_classes(believed, None));
-    ranks.into_iter().map(|secs| libm::round(secs * 1e6) as u64).collect()
 }
 
 impl Workflows {
@@ -179,7 +158,14 @@ impl Workflows {
     }
 
     /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
-    pub(super) fn close(&mut self, tasks: &Tasks, pools: &[Pool], now: Time, sink: &mut dyn RecordSink) {
+    pub(super) fn close(
+        &mut self,
+        tasks: &Tasks,
+        pools: &[Pool],
+        data: &mut Data,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) {
         for mut enacted in std::mem::take(&mut self.0).into_values() {
             let first = enacted.submitted.first_task;
             for at in 0..enacted.tasks.len() {
@@ -196,7 +182,8 @@ impl Workflows {
                 let ran = Ran { pool, ..Ran::nowhere(now) };
                 enacted.record_task(at, enacted.task_record(at, Outcome::Unfinished, ran, now), &[], sink);
             }
-            sink.record(enacted.record(Outcome::Unfinished, None, now));
+            let moved = data.all_moved(enacted.submitted.number);
+            sink.record(enacted.record(Outcome::Unfinished, None, now, moved));
         }
     }
 }
@@ -260,6 +247,7 @@ impl Broker {
         let jobs: Vec<Box<Job>> = alone.jobs(None).map(Box::new).collect();
         let (secs, bounds) = least(ungrouped.as_ref().unwrap_or(&workflow), &jobs, &self.state.pools);
         let first_file = self.state.data.number(workflow.files().len());
+        self.state.data.begin_moving(submitted.number);
         for (number, file) in (first_file.0..).zip(workflow.files()) {
             // A result is used by who brings it home.
             let users = match file.producer {
@@ -296,6 +284,8 @@ impl Broker {
             left: workflow.len() as u32,
             completed: 0,
             attempts: 0,
+            energy: Energy::ZERO,
+            cost: Money::ZERO,
             live: LiveWorkflow::new(
                 submitted.first_task,
                 Dag::of(&workflow),
@@ -340,6 +330,8 @@ impl Broker {
         enacted.record_task(at, record, passed, outbox);
         enacted.tasks[at].ran = last_start.filter(|_| outcome == Outcome::Completed).map(|from| (from, end));
         enacted.attempts += u64::from(attempts);
+        enacted.energy += ended.energy;
+        enacted.cost += ended.cost;
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
         enacted.live.end(at, Ended { pool: place, at: end });
@@ -376,7 +368,8 @@ impl Broker {
         if enacted.left == 0 {
             let all = enacted.completed as usize == enacted.submitted.ungrouped().tasks.len();
             let outcome = if all { Outcome::Completed } else { Outcome::Failed };
-            outbox.record(enacted.record(outcome, Some((at, path)), now.time));
+            let moved = data.all_moved(enacted.submitted.number);
+            outbox.record(enacted.record(outcome, Some((at, path)), now.time, moved));
             workflows.0.remove(&first);
         }
         cancelled.iter().for_each(|ended| self.notify_portal(ended, now, outbox));

@@ -227,9 +227,10 @@ impl Site {
         let number = job.grid.as_ref().map(|grid| grid.number);
         let job = JobRef::new(origin, self.id, job.id);
         let (start, attempts, how) = (record.start, record.attempts, ExitKind::Ended(outcome));
+        let (energy, cost) = (record.energy, record.cost);
         outbox.record(Record::Job(record));
         let (output, last_start, passed) = (Bytes::ZERO, None, Box::default());
-        self.ended.push(Exit { job, number, output, start, last_start, attempts, passed, how });
+        self.ended.push(Exit { job, number, output, start, last_start, attempts, energy, cost, passed, how });
         false
     }
 

@@ -72,10 +72,24 @@ impl Site {
         let site = self.id;
         let letter = match gone.how {
             ExitKind::Ended(outcome) => {
-                let Exit { start, last_start, attempts, passed, output, .. } = gone;
+                let Exit { start, last_start, attempts, energy, cost, passed, output, .. } = gone;
                 let (task, job, end) = (TaskId(number), gone.job.number, now.time);
-                let ended = EndedJob { task, job, outcome, output, start, last_start, end, attempts, passed };
-                ToDispatcher::Ended { site, ended }
+                ToDispatcher::Ended {
+                    site,
+                    ended: EndedJob {
+                        task,
+                        job,
+                        outcome,
+                        output,
+                        start,
+                        last_start,
+                        end,
+                        attempts,
+                        energy,
+                        cost,
+                        passed,
+                    },
+                }
             }
             ExitKind::Returned { job, why } => ToDispatcher::Returned { site, job, why },
         };

@@ -258,6 +258,12 @@ pub struct WorkflowRow {
     pub queue: Option<Span>,
     /// and from first starts to the starts of the attempts that completed.
     pub lost: Option<Span>,
+    /// The sizes of all copies of its files that had arrived; this and what follows is `None` in a table of an older gridemu.
+    pub moved_bytes: Option<u64>,
+    /// Energy charged to the jobs of its tasks.
+    pub energy: Option<Energy>,
+    /// Money charged to them.
+    pub cost: Option<Money>,
 }
 
 /// A row of `transfers.csv`.

@@ -156,6 +156,9 @@ pub(super) fn workflow() -> Vec<Record> {
         peak: 2,
         last: Some(JobId(17)),
         parts: first.parts(),
+        moved: Bytes::new(1_500_000),
+        energy: Energy::from_nanojoules(90_500_000_000),
+        cost: Money::from_nanos(250_000_000),
     };
     let copy = TransferRecord {
         workflow: WorkflowId(3),
@@ -182,8 +185,8 @@ fn the_files_of_a_workflow_by_hand() {
     3,mAdd,mAdd,18,grid,,,,,,,,,10,10,cancelled,0,,,,,
     "#);
     assert_snapshot!(read("workflows.csv"), @"
-    workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed,attempts,fastest_path,work,alone,peak_procs,slr,slowdown,speedup,efficiency,last,run,data,dispatch,queue,lost
-    3,montage,4,10,6,3.25,failed,2,0,2,3,4,3,2,,,,,17,0,0,1.25,1.25,2.5
+    workflow,name,submitted,ended,makespan,critical_path,outcome,tasks,completed,attempts,fastest_path,work,alone,peak_procs,slr,slowdown,speedup,efficiency,last,run,data,dispatch,queue,lost,moved_bytes,energy_j,cost
+    3,montage,4,10,6,3.25,failed,2,0,2,3,4,3,2,,,,,17,0,0,1.25,1.25,2.5,1500000,90.5,0.25
     ");
     assert_snapshot!(read("transfers.csv"), @r#"
     workflow,file,bytes,from,to,job,asked,began,ended,outcome

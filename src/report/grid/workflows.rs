@@ -1,15 +1,16 @@
 //! Lines about the workflows of a run.
 
-use super::super::figures::{count, duration, noun, number, percent};
+use super::super::figures::{count, duration, noun, number, percent, size, three_digits};
 use crate::metrics::{GridSummary, WorkflowSummary};
 use crate::model::ResponseParts;
 
 /// How many workflows there were and how long they took, and what their time went to; nothing if there were none.
 pub(super) fn workflows(run: &GridSummary) -> impl Iterator<Item = (&'static str, String)> {
     run.workflows.iter().flat_map(|of| {
+        let spent = spent(of).map(|spent| ("for a workflow", spent));
         let parts = of.share.run.map(|_| ("their makespans", parts(of)));
         let turns = of.overtakes.map(|overtakes| ("the plan's order", turns(overtakes, of.tasks)));
-        std::iter::once(("workflows", whole(of))).chain(parts).chain(turns)
+        std::iter::once(("workflows", whole(of))).chain(parts).chain(spent).chain(turns)
     })
 }
 
@@ -33,6 +34,19 @@ fn whole(of: &WorkflowSummary) -> String {
         ratio(of.mean_slr),
         ratio(of.mean_speedup),
     )
+}
+
+/// What was moved for a workflow and charged to it on average; nothing if that is nothing.
+fn spent(of: &WorkflowSummary) -> Option<String> {
+    let some = |value: Option<f64>| value.filter(|value| *value != 0.0);
+    let spent = [
+        some(of.mean_moved_bytes).map(|bytes| format!("{} moved", size(bytes as u64))),
+        some(of.mean_energy_kwh)
+            .map(|energy| format!("{} kWh", number(Some(energy), three_digits([Some(energy)])))),
+        some(of.mean_cost).map(|cost| format!("cost {}", number(Some(cost), three_digits([Some(cost)])))),
+    ];
+    let spent: Vec<String> = spent.into_iter().flatten().collect();
+    (!spent.is_empty()).then(|| spent.join(", ") + if of.completed > 1 { " on average" } else { "" })
 }
 
 fn turns(overtakes: u64, tasks: u64) -> String {

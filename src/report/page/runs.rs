@@ -57,8 +57,9 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
     }
     if let [only] = &mut runs[..] {
         let mut section = over_time(&mut only.series, "");
-        if let Some(moved) = Traffic::read(only.folder)? {
+        if let Some(moved) = Traffic::read(only.folder, options.network.as_ref())? {
             section.figures.push(traffic::figure(&moved, LABELS, &only.series.marks));
+            section.figures.extend(traffic::links(&moved, LABELS, &only.series.marks));
         }
         sections.push(section);
         sections.push(distributions(only));

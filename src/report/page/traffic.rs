@@ -1,4 +1,4 @@
-//! The chart of what went through the network.
+//! The charts of what went through the network.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use super::Figure;
 use super::over_time::layer;
 use crate::report::charts::{Axis, Ink, PanelsChart, TimeMarks, TimeStyle};
 use crate::report::figures::{count, duration, size};
-use crate::report::series::{TRAFFIC_BINS, Traffic};
+use crate::report::series::{LinkUse, TRAFFIC_BINS, Traffic};
 
 /// Most places that are shown.
 const PLACES: usize = 24;
@@ -61,4 +61,40 @@ pub(super) fn figure(traffic: &Traffic, labels: i32, marks: &TimeMarks) -> Figur
         marks: marks.clone(),
     };
     Figure::new("transfers", caption, chart, 1)
+}
+
+/// How much of the bandwidth of each link and uplink the copies used; none if no bandwidth is limited and shared.
+pub(super) fn links(traffic: &Traffic, labels: i32, marks: &TimeMarks) -> Option<Figure> {
+    let all = traffic.links.len();
+    let mut order: Vec<&LinkUse> = traffic.links.iter().collect();
+    let share = |link: &LinkUse| link.bytes.sum() as f64 / link.bytes_per_s();
+    order.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    let panels = order.into_iter().take(PLACES).map(|link| {
+        let points = link.bytes.rates(100.0 / link.bytes_per_s());
+        (
+            format!("{} ({})", link.name, link.bandwidth),
+            vec![layer("in use", Ink::Series(0), TimeStyle::Area, points)],
+        )
+    });
+    let panels: Vec<_> = panels.collect();
+    if panels.is_empty() {
+        return None;
+    }
+    let mut caption = "Use of links and uplinks by these copies, in percent of the bandwidth, the most used first. A link is used in both directions \
+                       together, an uplink in each."
+        .to_owned();
+    if all > PLACES {
+        caption += &format!(" Of {all} the {PLACES} most used are shown.");
+    }
+    let mut y = Axis::linear("use (%)", 0.0, 100.0, false);
+    y.ticks = [0, 50, 100].map(|tick| (f64::from(tick), tick.to_string())).to_vec();
+    let chart = PanelsChart {
+        title: caption.clone(),
+        x: Axis::time(traffic.span.0 as f64 / 1e6, traffic.span.1 as f64 / 1e6),
+        y,
+        panels,
+        labels,
+        marks: marks.clone(),
+    };
+    Some(Figure::new("links", caption, chart, 1))
 }

@@ -3,8 +3,9 @@
 use super::{Figure, Look, Section, Table};
 use crate::model::ResponseParts;
 use crate::output::WorkflowRow;
-use crate::report::figures::{count, duration, number};
+use crate::report::figures::{count, duration, number, size, three_digits};
 use crate::report::series::Workflows;
+use crate::units::{Energy, Money};
 
 /// Most workflows that have a row.
 const ROWS: usize = 20;
@@ -74,6 +75,23 @@ fn table(rows: &[WorkflowRow]) -> Table {
             ]
         })
         .collect();
+    let spent: [(&str, fn(&WorkflowRow) -> Option<f64>); 3] = [
+        ("data moved", |row| row.moved_bytes.map(|bytes| bytes as f64)),
+        ("energy (kWh)", |row| row.energy.map(Energy::as_kwh_f64)),
+        ("cost", |row| row.cost.map(Money::as_f64)),
+    ];
+    for (name, of) in spent {
+        if rows.iter().filter_map(of).any(|value| value != 0.0) {
+            head.push(name.to_owned());
+            let places = three_digits(rows.iter().map(of));
+            for (cells, row) in cells.iter_mut().zip(rows) {
+                cells.push(match name {
+                    "data moved" => row.moved_bytes.map_or_else(|| "–".to_owned(), size),
+                    _ => number(of(row), places),
+                });
+            }
+        }
+    }
     let parts = |row: &WorkflowRow| [row.run, row.data, row.dispatch, row.queue, row.lost];
     for (at, name) in ResponseParts::NAMES.into_iter().enumerate() {
         let share = |row: &WorkflowRow| {

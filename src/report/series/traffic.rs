@@ -1,7 +1,8 @@
 //! Copies of files into and out of each place, over time.
 
+use super::links::{LinkUse, use_of_links};
 use super::steps::Accrual;
-use crate::model::TransferOutcome;
+use crate::model::{NetworkSpec, TransferOutcome};
 use crate::output::{ReadError, RunFolder, TransferRow};
 
 /// Bins from the first copy to the last.
@@ -17,6 +18,8 @@ pub(crate) struct Traffic {
     pub(crate) arrived: u64,
     /// Number of copies that did not arrive, of which it is not known how much was moved.
     pub(crate) broken: u64,
+    /// What the copies used of links and uplinks with a bandwidth.
+    pub(crate) links: Vec<LinkUse>,
 }
 
 /// Bytes into and out of a place.
@@ -30,8 +33,8 @@ pub(crate) struct Flow {
 }
 
 impl Traffic {
-    /// Reads the copies of a run; `None` if no file was moved.
-    pub(crate) fn read(folder: &RunFolder) -> Result<Option<Self>, ReadError> {
+    /// Reads the copies of a run; `None` if no file was moved. The use of links is that of this network, if it is known.
+    pub(crate) fn read(folder: &RunFolder, network: Option<&NetworkSpec>) -> Result<Option<Self>, ReadError> {
         let Some(rows) = folder.transfers()? else { return Ok(None) };
         let rows = rows.collect::<Result<Vec<TransferRow>, _>>()?;
         let arrived = |row: &&TransferRow| row.outcome == TransferOutcome::Arrived;
@@ -39,13 +42,15 @@ impl Traffic {
         let last = rows.iter().filter(arrived).map(|row| row.ended).max();
         let (Some(first), Some(last)) = (first, last) else { return Ok(None) };
         let span = (first.micros(), last.micros().max(first.micros() + 1));
-        let mut traffic = Self { span, places: Vec::new(), arrived: 0, broken: 0 };
-        for row in rows {
-            let Some(began) = row.began.filter(|_| row.outcome == TransferOutcome::Arrived) else {
-                traffic.broken += u64::from(row.began.is_some());
-                continue;
-            };
-            traffic.arrived += 1;
+        let mut traffic = Self { span, places: Vec::new(), arrived: 0, broken: 0, links: Vec::new() };
+        let (moved, broken): (Vec<TransferRow>, Vec<TransferRow>) =
+            rows.into_iter().filter(|row| row.began.is_some()).partition(|row| arrived(&row));
+        (traffic.arrived, traffic.broken) = (moved.len() as u64, broken.len() as u64);
+        if let Some(network) = network {
+            traffic.links = use_of_links(&moved, span, network, &sites_of(folder));
+        }
+        for row in moved {
+            let Some(began) = row.began else { continue };
             let (from, to, bytes) = (began.micros(), row.ended.micros(), i128::from(row.bytes));
             traffic.place(&row.to).into.add(from, to, bytes);
             traffic.place(&row.from).out.add(from, to, bytes);
@@ -63,6 +68,13 @@ impl Traffic {
         });
         &mut self.places[at]
     }
+}
+
+/// The names of the sites of a run, by number.
+fn sites_of(folder: &RunFolder) -> Vec<String> {
+    let sites = folder.summary().and_then(|summary| summary["sites"].as_array());
+    let names = sites.into_iter().flatten().map(|site| site["name"].as_str().unwrap_or_default());
+    names.map(str::to_owned).collect()
 }
 
 impl Flow {

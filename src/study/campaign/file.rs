@@ -16,7 +16,7 @@ use crate::scenario::tree::{Node, Path};
 use crate::scenario::{Base, Override, Problem, ScenarioError};
 use crate::study::StudyTable;
 
-/// The measures of a campaign that names none.
+/// The measures of a campaign that names none; of one with workflows, after theirs.
 pub(crate) const MEASURES: [&str; 6] =
     ["mean_wait", "p95_wait", "mean_response", "mean_bounded_slowdown", "utilization", "makespan"];
 
@@ -54,7 +54,7 @@ keys! {
         /// The path of a scenario file, or a table with the keys of one.
         scenario: Anything;
         /// Measures of the table.
-        measures: Option<Vec<String>> => "six common ones";
+        measures: Option<Vec<String>> => "common ones; of workflows first, if there are any";
         /// Seeds under which each point is run.
         seeds: Option<Seeds> => "the scenario's seed";
         /// True for terminating simulations: their means do not estimate a steady state.

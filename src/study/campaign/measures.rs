@@ -13,7 +13,7 @@ use crate::metrics::{
     BacklogSummary, DedicatedMeasures, ElasticSummary, RecoverySummary, ToTheEnd, WorkflowSummary,
 };
 use crate::model::did_you_mean;
-use crate::study::{charged, flat_measures, nearest_measure, stands_for};
+use crate::study::{WORKFLOW_MEASURES, charged, flat_measures, nearest_measure, stands_for};
 
 /// Matches any name between the dots of an id.
 const ANY: &str = "*";
@@ -154,6 +154,24 @@ pub(super) fn add(campaign: &mut Campaign, more: &[&str], wanted: &[String]) -> 
     for id in more.chain(wanted.iter().map(String::as_str)) {
         if campaign.file.measures.iter().all(|wanted| wanted.id != id) {
             campaign.file.measures.push(Wanted { id: id.to_owned(), place: String::new() });
+        }
+    }
+    Ok(())
+}
+
+/// Puts measures of workflows first if the campaign names no measures, and runs of it have workflows.
+///
+/// # Errors
+/// All problems of a run.
+pub(super) fn begin_with_workflows(campaign: &mut Campaign) -> Result<(), RunError> {
+    if campaign.file.measures.iter().any(|wanted| !wanted.place.is_empty()) {
+        return Ok(());
+    }
+    for run in looked_at(campaign) {
+        if campaign.scenario(run)?.resolved.has_workflows() {
+            let first = WORKFLOW_MEASURES.map(|id| Wanted { id: id.to_owned(), place: String::new() });
+            campaign.file.measures.splice(..0, first);
+            return Ok(());
         }
     }
     Ok(())

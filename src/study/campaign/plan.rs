@@ -100,6 +100,7 @@ impl Campaign {
         let runs: Vec<Result<PlannedRun, RunError>> =
             (1..=count).into_par_iter().map(|run| campaign.plan(run, &contents)).collect();
         campaign.runs = runs.into_iter().collect::<Result<_, _>>()?;
+        measures::begin_with_workflows(&mut campaign)?;
         Ok(campaign)
     }
 

@@ -86,6 +86,12 @@ pub(super) struct Copied {
 }
 
 impl Copied {
+    /// Its bytes, if it had arrived then; of what arrived at that instant it is not known which was first.
+    pub(super) fn moved(&self, at: Time) -> (u64, u64) {
+        let bytes = if self.arrived() { self.row.bytes } else { 0 };
+        (if self.row.ended < at { bytes } else { 0 }, if self.row.ended <= at { bytes } else { 0 })
+    }
+
     fn arrived(&self) -> bool {
         self.row.outcome == TransferOutcome::Arrived
     }

@@ -1,13 +1,13 @@
 //! The check of a workflow's row: against its tasks, and against the grid that it ran on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
 use super::{Submitted, TaskJob, Workflows, parts};
 use crate::model::{Outcome, PartitionSpec, WorkflowTask};
 use crate::output::{TaskRow, WorkflowRow};
-use crate::units::{Bytes, Span, Time, Work};
+use crate::units::{Bytes, Energy, Span, Time, Work};
 use crate::verify::findings::{Row, Rule, Verdict, Violation};
 use crate::verify::platform::Platform;
 
@@ -49,6 +49,11 @@ type Column = (&'static str, Option<String>);
 
 fn column<T: PartialEq + ToString>(name: &'static str, written: &T, follows: &T) -> Column {
     (name, (written != follows).then(|| follows.to_string()))
+}
+
+/// What follows for an amount in 10⁻⁹, if that is something else than what is written.
+fn nanos(written: i128, follows: i128) -> Option<String> {
+    (written != follows).then(|| (follows as f64 / 1e9).to_string())
 }
 
 fn shown<T: ToString>(value: Option<T>) -> String {
@@ -155,6 +160,7 @@ impl Submitted {
             ratio("speedup", whole.speedup, work, micros(makespan)),
             ratio("efficiency", whole.efficiency, work, micros(makespan) * peak as f64),
         ];
+        columns.extend(self.spent(whole, jobs));
         for (at, name) in ["run", "data", "dispatch", "queue", "lost"].into_iter().enumerate() {
             let follows = path.map(|parts| parts[at]);
             columns.push((name, (written[at] != follows).then(|| shown(follows))));
@@ -165,6 +171,25 @@ impl Submitted {
     /// What decides where a task can run.
     fn wants(&self, task: &WorkflowTask) -> (u32, Option<Bytes>, Option<&String>) {
         (task.procs, task.memory, self.workflow.tag(&task.kind))
+    }
+
+    /// The columns of what was moved and charged. An older table has none of them.
+    fn spent(&self, whole: &WorkflowRow, jobs: &FxHashMap<u64, TaskJob>) -> Vec<Column> {
+        let WorkflowRow { ended, moved_bytes, energy, cost, .. } = *whole;
+        let (Some(moved), Some(energy), Some(cost)) = (moved_bytes, energy, cost) else { return Vec::new() };
+        let each = || self.copies.iter().map(|copy| copy.moved(ended));
+        let (least, most): (u64, u64) =
+            each().fold((0, 0), |sum, (least, most)| (sum.0 + least, sum.1 + most));
+        // Of the jobs that the broker knows to have ended.
+        let over = self.rows.iter().flatten().filter(|task| task.outcome != Outcome::Unfinished);
+        let over: BTreeSet<u64> = over.map(|task| task.job).collect();
+        let over = || over.iter().filter_map(|job| jobs.get(job));
+        let joules = |energy: Energy| energy.nanojoules() as i128;
+        vec![
+            ("moved_bytes", (!(least..=most).contains(&moved)).then(|| most.to_string())),
+            ("energy_j", nanos(joules(energy), over().map(|job| joules(job.energy)).sum())),
+            ("cost", nanos(cost.nanos(), over().map(|job| job.cost.nanos()).sum())),
+        ]
     }
 
     /// The longest way through the workflow.

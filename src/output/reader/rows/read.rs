@@ -23,13 +23,13 @@ macro_rules! row {
     (
         $row:ident as $out:ident
         { $($field:ident $(in $column:literal)?),* }
-        optional { $($optional:ident),* }
+        optional { $($optional:ident $(in $place:literal)?),* }
         beside { $($beside:tt)* }
     ) => {
         impl Row for $row {
             type Out = $out;
             const COLUMNS: &'static [&'static str] = &[$(column!($field $($column)?)),*];
-            const OPTIONAL: &'static [&'static str] = &[$(column!($optional)),*];
+            const OPTIONAL: &'static [&'static str] = &[$(column!($optional $($place)?)),*];
 
             fn read(cells: &mut Cells<'_>) -> Result<$out, Wrong> {
                 Ok($out {
@@ -97,7 +97,7 @@ row! {
         workflow, name, submitted, ended, makespan, critical_path, outcome, tasks, completed, attempts, fastest_path, work, alone,
         peak_procs, slr, slowdown, speedup, efficiency, last, run, data, dispatch, queue, lost
     }
-    optional {}
+    optional { moved_bytes, energy in "energy_j", cost }
     beside {}
 }
 
