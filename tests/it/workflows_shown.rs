@@ -102,11 +102,24 @@ fn what_is_moved_and_charged_is_summed_for_each_workflow() {
     assert_eq!((of("mean_moved_bytes"), of("moved_bytes")), (1e8, 1.05e8));
     assert_eq!((of("mean_energy_kwh"), of("mean_cost")), (0.0015, 0.075));
     legal(&folder.path().join("out"));
-    // Without the run's end, what has ended counts: the first task.
+    // Of a workflow that has not ended, what has ended counts: the first task.
     gridemu(&["run", &path("run.toml"), "--set", "until=2 min", "--out", &path("cut")]).well();
     let rows = fs::read_to_string(path("cut/workflows.csv")).unwrap();
     assert!(rows.ends_with(",100000000,3600,0.05\n"), "{rows}");
     legal(&folder.path().join("cut"));
+    // What was moved before a fork counts after it.
+    gridemu(&["run", &path("run.toml"), "--checkpoint", &path("saved"), "--checkpoint-keep-at", "1 min"])
+        .well();
+    let fork = gridemu(&["fork", &path("saved"), "--at", "1 min", "--set", "broker.policy=random"]);
+    let text = fork.well().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "mean makespan of workflows (s) ",
+        "data moved for a workflow (MB) 100.0 100.0 =",
+        "energy of a workflow (kWh) 0.00150 0.00150 =",
+        "cost of a workflow 0.0750 0.0750 =",
+    ] {
+        assert!(text.contains(said), "no `{said}` in\n{}", fork.out);
+    }
     // A campaign that names no measures begins with those of workflows.
     fs::write(path("study.toml"), "scenario = \"run.toml\"\n").unwrap();
     gridemu(&["campaign", &path("study.toml"), "--store", &path("store"), "--out", &path("results.csv")])
