@@ -9,7 +9,7 @@ use super::{charged, nearest_measure, word_of};
 use crate::metrics::Outcomes;
 
 /// Parts of a summary that describe the run itself and its request rather than the emulated grid.
-const NOT_MEASURES: [&str; 13] = [
+const NOT_MEASURES: [&str; 15] = [
     "read_s",
     "schedule_s",
     "write_s",
@@ -20,6 +20,8 @@ const NOT_MEASURES: [&str; 13] = [
     "retries",
     "in_flight",
     "overhead_s",
+    "base_s",
+    "per_task_s",
     "outage_percent",
     "recovered_percent",
     "trailing_s",

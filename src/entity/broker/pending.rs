@@ -100,7 +100,8 @@ impl Broker {
         };
         let stale = self.stale(&plan);
         let told = self.coming_choice.take();
-        if let Some(told) = told.filter(|_| self.traced_task.is_none_or(|task| !stale.contains(&task))) {
+        let holds = |task| !stale.contains(&task) && plan.iter().any(|decision| decision.task == task);
+        if let Some(told) = told.filter(|_| self.traced_task.is_some_and(holds)) {
             self.choice = Some(Choice { at: now.time, ..told });
         }
         let mut latency = None;

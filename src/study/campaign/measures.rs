@@ -10,7 +10,8 @@ use super::file::Wanted;
 use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
 use crate::metrics::{
-    BacklogSummary, DedicatedMeasures, ElasticSummary, RecoverySummary, ToTheEnd, WorkflowSummary,
+    BacklogSummary, DedicatedMeasures, ElasticSummary, PlanningSummary, RecoverySummary, ToTheEnd,
+    WorkflowSummary,
 };
 use crate::model::did_you_mean;
 use crate::study::{WORKFLOW_MEASURES, charged, flat_measures, nearest_measure, stands_for};
@@ -42,6 +43,9 @@ fn known_by(mut summary: Value) -> BTreeSet<String> {
     if let Some(entries) = summary.as_object_mut() {
         entries.entry("elastic").or_insert(empty::<ElasticSummary>());
         entries.entry("workflows").or_insert(empty::<WorkflowSummary>());
+        if entries.get("broker").is_some_and(|broker| broker.get("planning").is_some()) {
+            entries.entry("planning").or_insert(empty::<PlanningSummary>());
+        }
         // A part that the scenario does not have gets no figures later.
         entries.retain(|key, value| !(value.is_null() && ["broker", "measure"].contains(&key.as_str())));
     }

@@ -23,11 +23,12 @@ const STANDS_FOR: [(&str, &str); 9] = [
 ];
 
 /// Too long for a test, beginning with these words. The studies are run, with fewer jobs and seeds, by another test.
-const LONG: [&str; 4] = [
+const LONG: [&str; 5] = [
     "gridemu compare configs/studies/",
     "gridemu report brokers-under-churn.campaign",
     "gridemu report energy-cost-wait.campaign",
     "gridemu reproduce configs/papers/",
+    "gridemu reproduce configs/studies/",
 ];
 
 /// The commands on lines of their own, and those in cells and sentences.
