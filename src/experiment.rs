@@ -20,6 +20,7 @@ mod error;
 mod explain;
 mod export;
 mod fork;
+mod misfits;
 mod notes;
 mod progress;
 mod recorder;
@@ -54,6 +55,6 @@ pub use snapshots::{
 };
 pub use validate::{GridFrom, validate};
 pub use workflows::{
-    OpenedWorkflows, is_workflow, network_of_workflows, open_workflows, submitted_workflows,
+    OpenedWorkflows, check_tasks, is_workflow, network_of_workflows, open_workflows, submitted_workflows,
 };
 pub use workload::Opened;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::{say, talk};
-use crate::experiment::{RunError, without_effect};
+use crate::experiment::{RunError, check_tasks, without_effect};
 use crate::grid::Policies;
 use crate::scenario::{Override, Scenario, schema_json};
 
@@ -46,6 +46,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     if args.show {
         return say(&scenario.shown());
     }
+    check_tasks(&scenario.resolved)?;
     scenario.fine_intervals().iter().for_each(|fine| talk(&format!("warning: {fine}")));
     if let Some(broker) = &scenario.resolved.grid.broker {
         let (_, abilities) = policies.broker.build(&broker.policy, 0).map_err(RunError::request)?;

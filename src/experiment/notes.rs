@@ -1,6 +1,6 @@
 //! Notes of a run: what a reader needs before trusting its figures.
 
-use crate::entity::Portal;
+use crate::entity::{BrokerTally, Portal};
 use crate::grid::Grid;
 use crate::metrics::{GridMeasures, GridSummary, Window};
 use crate::model::{BrokerSpec, PlanRepair, Replan, SiteSpec, TaskOrder, TransferMode};
@@ -52,6 +52,16 @@ pub(super) fn too_large(site: &SiteSpec, measures: &GridMeasures) -> Option<Stri
             "rejected {jobs} more than {procs} processors; `--cap` reduces such jobs of a log to the machine"
         )
     })
+}
+
+/// How many jobs, tasks of workflows among them, no pool could run.
+pub(super) fn rejected(tally: BrokerTally) -> Option<String> {
+    let jobs = match tally.given_up {
+        0 => return None,
+        1 => "1 job was rejected, because no pool could run it".to_owned(),
+        jobs => format!("{jobs} jobs were rejected, because no pool could run them"),
+    };
+    Some(format!("{jobs}; tasks that wait for such a job are cancelled"))
 }
 
 /// Keys of the broker and of workflows that have no effect; `plans` says whether its policy plans tasks before they are ready.

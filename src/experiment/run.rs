@@ -12,7 +12,7 @@ use super::timed::Read;
 use super::workload::{Logs, Opened, read_once};
 use super::{Commands, Control, Progress, RunError};
 use crate::entity::{Broker, Site};
-use crate::experiment::notes::{doubts, notes, too_large, without_effect};
+use crate::experiment::notes::{doubts, notes, rejected, too_large, without_effect};
 use crate::experiment::single::single;
 use crate::grid::{Grid, Merge, Policies};
 use crate::metrics::{
@@ -114,7 +114,8 @@ impl Run {
         let resolved = &self.scenario.resolved;
         let first = self.use_once()?;
         let open = |planned: &PlannedWorkload| {
-            Ok::<_, RunError>(planned.open(progress, self.logs.as_ref())?.waiting(&planned.shaping))
+            let opened = planned.open_on(&resolved.grid.sites, progress, self.logs.as_ref())?;
+            Ok::<_, RunError>(opened.waiting(&planned.shaping))
         };
         let sites = resolved.site_workloads.iter().zip(&resolved.grid.sites).map(|(planned, site)| {
             let opened = planned.as_ref().map(open);
@@ -353,6 +354,7 @@ impl Run {
                 .chain(notes(grid, *measure, single.is_some()))
                 .chain(single.iter().filter_map(|_| too_large(&spec.sites[0], &recorder.measured)))
                 .chain(recorder.measured.elastic().note())
+                .chain(self.scenario.resolved.has_workflows().then(|| rejected(tally)).flatten())
                 .chain(
                     spec.broker
                         .iter()

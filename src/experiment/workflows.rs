@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::workload::{Logs, Opened, file_name, open_file, workflow_generator};
-use super::{Progress, RunError, rerun};
+use super::{Progress, RunError, misfits, rerun};
 use crate::formats::{is_wfformat, read_workflows};
 use crate::grid::Policies;
-use crate::model::{NetworkSpec, Submission, WorkflowId, WorkflowSubmission};
+use crate::model::{NetworkSpec, SiteSpec, Submission, WorkflowId, WorkflowSubmission};
 use crate::output::RunFolder;
-use crate::scenario::{PlannedWorkload, WorkflowOrigin, WorkflowPlan, Workload};
+use crate::scenario::{PlannedWorkload, ResolvedScenario, WorkflowOrigin, WorkflowPlan, Workload};
 use crate::units::Time;
 use crate::workflow::shapes::ShapeSpec;
 use crate::workflow::{Workflow, WorkflowSource};
@@ -104,17 +104,49 @@ pub fn submitted_workflows(
     Ok(found)
 }
 
+/// Reads the workflows that a scenario submits, and checks that each task fits some machines; of a generator, those of its first workflow.
+///
+/// # Errors
+/// A bad request names the workload, and the file that cannot be read or the first task that fits nowhere.
+pub fn check_tasks(scenario: &ResolvedScenario) -> Result<(), RunError> {
+    for (at, planned) in scenario.portal.iter().enumerate() {
+        // What can be read only once is left to the run.
+        if matches!(planned.workload, Workload::Workflows(_)) && !planned.workload.is_once() {
+            let opened = planned.open_on(&scenario.grid.sites, &Progress::default(), None);
+            opened.map_err(|error| error.within(&format!("`workload[{at}]`")))?;
+        }
+    }
+    Ok(())
+}
+
 impl PlannedWorkload {
     /// Opens the workload, of jobs or of workflows. Under feedback, jobs only name the job that they follow, and do not wait for it.
     ///
     /// # Errors
     /// As [`Workload::open`].
     pub(super) fn open(&self, progress: &Progress, logs: Option<&Logs>) -> Result<Opened, RunError> {
+        self.open_on(&[], progress, logs)
+    }
+
+    /// The same, to be run on these sites: a task of a workflow that none of them could run is an error. Of a generator, only the first workflow
+    /// is looked at.
+    ///
+    /// # Errors
+    /// As [`Workload::open`].
+    pub(super) fn open_on(
+        &self,
+        sites: &[SiteSpec],
+        progress: &Progress,
+        logs: Option<&Logs>,
+    ) -> Result<Opened, RunError> {
         let Workload::Workflows(plan) = &self.workload else {
             return self.workload.open_with(&self.entity, &self.shaping, progress, logs);
         };
         let file = self.workload.file().map_err(RunError::request)?;
         let (source, name) = submissions(plan, file, &self.entity, self.shaping.seed)?;
+        if !sites.is_empty() {
+            misfits::check(&source, &name, sites)?;
+        }
         Ok(Opened { source: Box::new(source), name, procs: 0, header: None, read: Arc::default() })
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{ChurnSpec, Equipment, Job, Named, PlannedJobAct, SiteTariff};
+use super::{ChurnSpec, Equipment, Named, Needs, PlannedJobAct, SiteTariff};
 use crate::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 
 /// The most power a core may draw: 1 MW.
@@ -217,9 +217,14 @@ impl PartitionSpec {
         procs.div_ceil(self.allocation_unit).saturating_mul(self.allocation_unit)
     }
 
-    /// Whether its machines have what a job needs beyond processors, which gets so many: on as few machines as have them.
-    pub fn suits(&self, job: &Job, procs: u32) -> bool {
-        job.needs().is_none_or(|needs| needs.met_by(&self.equipment, procs.div_ceil(self.cores.max(1))))
+    /// The fewest machines that have the processors that a request for `procs` gets.
+    pub fn machines_for(&self, procs: u32) -> u32 {
+        self.rounded(procs).div_ceil(self.cores.max(1))
+    }
+
+    /// Whether with all its machines up it could run what requests so many processors and has these needs.
+    pub fn could_run(&self, procs: u32, needs: &Needs) -> bool {
+        self.rounded(procs) <= self.usable() && needs.met_by(&self.equipment, self.machines_for(procs))
     }
 }
 

@@ -39,7 +39,7 @@ fn a_task_is_told_with_those_that_it_waited_for() {
     told(
         &["--task", "c"],
         &[
-            "it never was ready; it waits for 1 task that did not complete: - `b` (job 1000000002), rejected at 7 s",
+            "it never was ready; it waits for 1 task that did not complete: - `b` (job 1000000002), failed at ada at",
         ],
     );
     let json: serde_json::Value =

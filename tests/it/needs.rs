@@ -238,3 +238,112 @@ fn a_task_in_the_table_where_it_cannot_run_is_found() {
         "task `work_00000002` of workflow 0 runs in `plain` of `ada`, which lacks its tag `gpu`"
     );
 }
+
+/// One workflow file with this task, on machines of two cores with 4 GB and the tag `ssd`.
+fn with_task(task: &str, more: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let workflow = format!(
+        r#"{{"name": "one", "schemaVersion": "1.5", "workflow": {{
+        "specification": {{"tasks": [
+            {{"name": "a", "id": "a1", "children": ["b1"], "parents": [], "inputFiles": [], "outputFiles": []}},
+            {{"name": "b", "id": "b1", "children": [], "parents": ["a1"], "inputFiles": [], "outputFiles": []}}], "files": []}},
+        "execution": {{"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z", "tasks": [
+            {{"id": "a1", "runtimeInSeconds": 5}}, {{"id": "b1", "runtimeInSeconds": 5{task}}}], "machines": []}}}}}}"#
+    );
+    let scenario = format!(
+        r#"
+[[site]]
+name = "ada"
+machines = [{{ class = "node", count = 4, cores = 2, memory = "4 GB", tags = ["ssd"] }}, {{ class = "small", memory = "1 GB" }}]
+[broker]
+policy = "mct"
+[[workload]]
+workflow = "one.json"
+{more}
+"#
+    );
+    fs::write(folder.path().join("one.json"), workflow).unwrap();
+    fs::write(folder.path().join("run.toml"), scenario).unwrap();
+    folder
+}
+
+/// `check` and `run` refuse a task that fits nowhere, and nothing is written.
+#[test]
+fn a_task_that_fits_nowhere_is_told_before_anything_runs() {
+    let cases = [
+        (
+            r#", "coreCount": 9"#,
+            "",
+            "`workload[0]`: `one.json`: task `b1` needs 9 processors, and the largest partition, `node` of `ada`, has 8",
+        ),
+        (
+            r#", "coreCount": 3, "memoryInBytes": 8000000001"#,
+            "",
+            "task `b1` needs 8000000001 B of memory on 3 processors, and the most that as many have, in `node` of `ada`, is 8 GB",
+        ),
+        ("", r#"tags = { b = "gpu" }"#, "task `b1` requires the tag `gpu`, and no machines have it"),
+        (
+            "",
+            "tags = { a = \"gpu\", \"*\" = \"ssd\" }\ngroup = \"vertical\"",
+            "the group `a1+1` of 2 tasks requires the tags `gpu`, `ssd`, and no machines have all of them",
+        ),
+        (
+            r#", "coreCount": 9"#,
+            r#"tags = { b = "ssd" }"#,
+            "task `b1` needs 9 processors, and the largest partition with the tag `ssd`, `node` of `ada`, has 8",
+        ),
+        ("", r#"tags = { c = "ssd" }"#, "`tags` has a tag for type `c`, and no task is of it"),
+        ("", r#"tags = { b = "" }"#, "a tag is a word that is among the `tags` of machines"),
+    ];
+    for (task, more, says) in cases {
+        let folder = with_task(task, more);
+        let (file, out) = (folder.path().join("run.toml"), folder.path().join("out"));
+        let (file, folder_of_run) = (file.to_str().unwrap(), out.to_str().unwrap());
+        gridemu(&["check", file]).ends(2, &[says]);
+        gridemu(&["run", file, "--out", folder_of_run]).ends(2, &[says]);
+        assert!(!out.exists(), "{says}");
+    }
+    let fits = with_task(r#", "coreCount": 3, "memoryInBytes": 8000000000"#, r#"tags = { "*" = "ssd" }"#);
+    let file = fits.path().join("run.toml");
+    gridemu(&["check", file.to_str().unwrap()]).well();
+    let ran = gridemu(&["run", file.to_str().unwrap()]);
+    ran.well();
+    assert!(!ran.out.contains("rejected"), "{}", ran.out);
+}
+
+#[test]
+fn machines_with_impossible_equipment_are_refused() {
+    for (written, says) in [
+        (r#"memory = "0 B""#, "`site.ada.machines[0].memory`: a machine has more memory than none"),
+        (r#"tags = ["gpu", "gpu"]"#, "`site.ada.machines[0].tags[1]`: the tag `gpu` is there twice"),
+        (r#"tags = [""]"#, "a tag is a word such as `gpu`"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run.toml");
+        fs::write(
+            &file,
+            format!("[[site]]\nname = \"ada\"\nmachines = [{{ class = \"node\", {written} }}]\n"),
+        )
+        .unwrap();
+        gridemu(&["check", file.to_str().unwrap()]).ends(2, &[says]);
+    }
+}
+
+/// Of a generator only the first workflow is known beforehand, which needs 8 processors. Others need 9 for a level: these fail, and the run says so.
+#[test]
+fn a_later_workflow_of_a_generator_that_does_not_fit_is_rejected_in_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.toml");
+    let ran = |procs: u32| {
+        let scenario = format!(
+            "[[site]]\nname = \"ada\"\nmachines = [{{ class = \"node\", count = {procs} }}]\n[broker]\n[[workload]]\n\
+             workflow = \"layered[tasks=30,width=5,seed=4]\"\ncount = 20\ngroup = \"level\"\n"
+        );
+        fs::write(&file, scenario).unwrap();
+        gridemu(&["run", file.to_str().unwrap()])
+    };
+    ran(7).ends(2, &["tasks needs 8 processors, and the largest partition, `node` of `ada`, has 7"]);
+    let told = |procs: u32| ran(procs).well().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let note = "note: 10 jobs were rejected, because no pool could run them; tasks that wait for such a job are cancelled";
+    assert!(told(8).contains(note) && !told(9).contains("rejected"), "{}", told(8));
+}

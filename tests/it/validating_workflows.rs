@@ -9,7 +9,7 @@ use crate::cli::gridemu;
 use crate::validating::{judged, legal};
 
 /// A fork-join of one, three and one tasks through a grid of two sites 1 s away: they are jobs 1 to 5. Then one of which the second
-/// task fits no site, so that what waits for it is cancelled.
+/// task fails, so that what waits for it is cancelled.
 pub(crate) fn ran() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let broken = r#"{"name": "broken", "schemaVersion": "1.5", "workflow": {
@@ -18,7 +18,7 @@ pub(crate) fn ran() -> tempfile::TempDir {
             {"name": "b", "id": "b", "children": ["c"], "parents": ["a"], "inputFiles": [], "outputFiles": []},
             {"name": "c", "id": "c", "children": [], "parents": ["b"], "inputFiles": [], "outputFiles": []}], "files": []},
         "execution": {"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z", "tasks": [
-            {"id": "a", "runtimeInSeconds": 5}, {"id": "b", "runtimeInSeconds": 5, "coreCount": 64}, {"id": "c", "runtimeInSeconds": 5}],
+            {"id": "a", "runtimeInSeconds": 5}, {"id": "b", "runtimeInSeconds": 5}, {"id": "c", "runtimeInSeconds": 5}],
             "machines": []}}}"#;
     let scenario = r#"
 [[site]]
@@ -33,6 +33,8 @@ policy = "mct"
 workflow = "fork-join[tasks=5,width=3,runtime=100 s]"
 [[workload]]
 workflow = "broken.json"
+failures = { b = 1.0 }
+task_attempts = 1
 "#;
     fs::write(folder.path().join("broken.json"), broken).unwrap();
     let (file, out) = (folder.path().join("run.toml"), folder.path().join("out"));
@@ -161,11 +163,11 @@ fn a_run_with_workflows_is_valid_and_damaged_rows_are_found() {
         ("tasks.csv", "1,a,", "outcome", "failed", Rule::Precedence, "`b` of workflow 1 is ready"),
         (
             "tasks.csv",
-            "1,b,",
+            "1,c,",
             "outcome",
-            "completed",
+            "failed",
             Rule::Outcome,
-            "`c` of workflow 1 is cancelled and never was ready",
+            "`c` of workflow 1 is failed and never was ready",
         ),
         ("workflows.csv", "0,", "makespan", "1", Rule::Columns, "`makespan` of workflow 0 is not"),
         ("workflows.csv", "0,", "completed", "4", Rule::Columns, "`completed` of workflow 0 is not 5"),

@@ -16,7 +16,7 @@ fn workflows_are_shown() {
     shown.well();
     let text = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
-        "workflows 1 completed, 1 failed; 8 tasks in 6 attempts; makespan 5 min 8 s; slowdown 1.03, schedule length ratio 1.03, speedup 1.62",
+        "workflows 1 completed, 1 failed; 8 tasks in 7 attempts; makespan 5 min 8 s; slowdown 1.03, schedule length ratio 1.03, speedup 1.62",
         "their makespans 97.40 % run, 0.65 % data, 1.95 % dispatch (along the path to the task that ended last)",
     ] {
         assert!(text.contains(said), "no `{said}` in\n{}", shown.out);

@@ -45,7 +45,7 @@ fn lacking(part: &PartitionSpec, procs: u32, memory: Option<Bytes>, tag: Option<
     if let Some(tag) = tag.filter(|tag| !part.equipment.tags.contains(*tag)) {
         return Some(format!("which lacks its tag `{tag}`"));
     }
-    let machines = part.rounded(procs).div_ceil(part.cores.max(1));
+    let machines = part.machines_for(procs);
     let (needed, each) = memory.zip(part.equipment.memory)?;
     let short = u128::from(each.count()) * u128::from(machines) < u128::from(needed.count());
     short.then(|| format!("where {machines} x {each} of memory are less than the {needed} that it needs"))
