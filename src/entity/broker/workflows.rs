@@ -330,8 +330,9 @@ impl Broker {
         enacted.record_task(at, record, passed, outbox);
         enacted.tasks[at].ran = last_start.filter(|_| outcome == Outcome::Completed).map(|from| (from, end));
         enacted.attempts += u64::from(attempts);
-        enacted.energy += ended.energy;
-        enacted.cost += ended.cost;
+        let (energy, cost) = *ended.charged;
+        enacted.energy += energy;
+        enacted.cost += cost;
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
         enacted.live.end(at, Ended { pool: place, at: end });

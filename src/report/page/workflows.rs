@@ -53,6 +53,9 @@ pub(super) fn section(workflows: Workflows) -> Section {
     section
 }
 
+/// An amount of a workflow; `None` in a table of an older gridemu.
+type Amount = fn(&WorkflowRow) -> Option<f64>;
+
 fn table(rows: &[WorkflowRow]) -> Table {
     let mut head =
         ["workflow", "outcome", "tasks", "attempts", "makespan", "slowdown", "SLR", "speedup", "efficiency"]
@@ -75,7 +78,7 @@ fn table(rows: &[WorkflowRow]) -> Table {
             ]
         })
         .collect();
-    let spent: [(&str, fn(&WorkflowRow) -> Option<f64>); 3] = [
+    let spent: [(&str, Amount); 3] = [
         ("data moved", |row| row.moved_bytes.map(|bytes| bytes as f64)),
         ("energy (kWh)", |row| row.energy.map(Energy::as_kwh_f64)),
         ("cost", |row| row.cost.map(Money::as_f64)),
