@@ -88,8 +88,8 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
                 folders.extend(runs_in(path).map_err(ReportError::from).map_err(refused)?);
             }
             check_options(args, false)?;
-            let workflows = workflows_of(&folders, policies);
-            Report::of_runs(&folders, &ReportOptions { workflows, ..options }).map_err(refused)?
+            let (workflows, undrawn) = workflows_of(&folders, policies);
+            Report::of_runs(&folders, &ReportOptions { workflows, undrawn, ..options }).map_err(refused)?
         }
     };
     let out = args.out.clone().unwrap_or_else(|| default_page(&args.paths[0]));
@@ -151,21 +151,25 @@ impl PageOfRun {
         let opened: Result<Vec<RunFolder>, _> =
             folders.iter().map(|folder| RunFolder::open(folder)).collect();
         let opened = opened.map_err(ReportError::from).map_err(failed)?;
-        let workflows = workflows_of(&opened, policies);
-        let options = ReportOptions { unkept: self.scratch.is_some(), workflows, ..ReportOptions::default() };
+        let (workflows, undrawn) = workflows_of(&opened, policies);
+        let unkept = self.scratch.is_some();
+        let options = ReportOptions { unkept, workflows, undrawn, ..ReportOptions::default() };
         Report::of_runs(&opened, &options).map_err(failed)?.write_html(&self.page).map_err(failed)?;
         talk(&format!("the report is in {}", self.page.display()));
         Ok(())
     }
 }
 
-/// The workflows of the run, if there is only one: a page draws some of them. If they cannot be read once more, a note says so.
-fn workflows_of(folders: &[RunFolder], policies: &Policies) -> Vec<WorkflowSubmission> {
-    let [only] = folders else { return Vec::new() };
-    submitted_workflows(only, policies).unwrap_or_else(|error| {
-        talk(&format!("note: workflows are not drawn: {error}"));
-        Vec::new()
-    })
+/// The workflows of the run, if there is only one: a page draws some of them. If they cannot be read once more, a note and the page say why.
+fn workflows_of(folders: &[RunFolder], policies: &Policies) -> (Vec<WorkflowSubmission>, Option<String>) {
+    let [only] = folders else { return (Vec::new(), None) };
+    match submitted_workflows(only, policies) {
+        Ok(workflows) => (workflows, None),
+        Err(error) => {
+            talk(&format!("note: workflows are not drawn: {error}"));
+            (Vec::new(), Some(error.to_string()))
+        }
+    }
 }
 
 /// Rejects a page that cannot be written, before the run starts.

@@ -42,6 +42,8 @@ pub struct ReportOptions {
     pub unkept: bool,
     /// The workflows that the only run submitted, of which graphs are drawn.
     pub workflows: Vec<WorkflowSubmission>,
+    /// Why no workflows are drawn, if they could not be had.
+    pub undrawn: Option<String>,
     /// Notes of a study that its table does not contain and that a reader needs before trusting it.
     pub notes: Vec<String>,
 }
