@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::workload::{Logs, Opened, file_name, open_file};
+use super::workload::{Logs, Opened, file_name, generator, open_file};
 use super::{Progress, RunError, rerun};
 use crate::formats::{is_wfformat, read_workflows};
 use crate::grid::Policies;
@@ -153,11 +153,4 @@ fn submissions(
 fn found(path: &Path) -> Result<PathBuf, RunError> {
     let named = Workload::File(path.to_owned()).file().map_err(RunError::request)?;
     Ok(named.unwrap_or_else(|| path.to_owned()))
-}
-
-/// The path as a generator, if it begins like one.
-pub(super) fn generator(path: &Path) -> Option<&str> {
-    let written = path.to_str()?;
-    let name = written.split('[').next().unwrap_or_default();
-    (ShapeSpec::names(name) && !path.exists()).then_some(written)
 }
