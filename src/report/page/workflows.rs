@@ -10,8 +10,8 @@ use crate::units::{Energy, Money};
 /// Most workflows that have a row.
 const ROWS: usize = 20;
 
-/// What a workflow took and why, a row each, and figures of those that took longest.
-pub(super) fn section(workflows: Workflows) -> Section {
+/// What a workflow took and why, a row each, and figures of those that took longest; `undrawn` says why there are none.
+pub(super) fn section(workflows: Workflows, undrawn: Option<&str>) -> Section {
     let mut section = Section::new("Workflows");
     let all = workflows.rows.len();
     section.lead.push(
@@ -25,6 +25,7 @@ pub(super) fn section(workflows: Workflows) -> Section {
             .lead
             .push(format!("The first {ROWS} of {} workflows; all are in workflows.csv.", count(all as u64)));
     }
+    section.lead.extend(undrawn.map(|why| format!("Workflows are not drawn: {why}.")));
     section.tables.push(table(&workflows.rows[..all.min(ROWS)]));
     for drawn in workflows.drawn {
         let number = drawn.number;
