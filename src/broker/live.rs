@@ -102,6 +102,16 @@ impl LiveWorkflow {
         self.ended[at] = Some(ended);
     }
 
+    /// Notes that the task at a place, which had ended, runs again.
+    pub(crate) fn reopen(&mut self, at: usize) {
+        self.ended[at] = None;
+    }
+
+    /// The tasks that the one at a place waits for and that have not ended.
+    pub(crate) fn open_before(&self, at: usize) -> u32 {
+        self.dag.predecessors(at).filter(|(before, _)| self.ended[*before].is_none()).count() as u32
+    }
+
     /// All that waits for the task at a place, directly or not, in ascending order.
     pub(crate) fn descendants(&self, at: usize) -> Vec<usize> {
         let mut found = vec![false; self.tasks()];

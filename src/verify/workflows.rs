@@ -20,12 +20,16 @@ use crate::model::{JobId, JobRef, Outcome, WorkflowSubmission, WorkloadId};
 use crate::output::{JobRow, TaskRow};
 use crate::units::{Span, Time};
 
+type TaskJobs = FxHashMap<u64, Vec<TaskJob>>;
+
 /// The workflows of a run, and the jobs of their tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Workflows {
     submitted: BTreeMap<u32, Submitted>,
-    /// What `jobs.csv` says of tasks, by the number of the job.
-    jobs: FxHashMap<u64, TaskJob>,
+    /// What `jobs.csv` says of tasks, by the number of the job: a row for each time that it ended.
+    jobs: TaskJobs,
+    /// When tasks that had completed were to run again, by the number of the job.
+    repeated: FxHashMap<u64, Vec<Time>>,
     /// Attempts that failed by themselves, by the number of the job.
     failed: FxHashMap<u64, Vec<u32>>,
 }
@@ -40,7 +44,9 @@ struct Submitted {
     group: Option<Vec<u32>>,
     /// For each group the tasks outside it that its tasks wait for.
     before_group: Vec<Vec<u32>>,
+    /// The last row of each task, and those before it of a task that ran again.
     rows: Vec<Option<TaskRow>>,
+    earlier: Vec<Vec<TaskRow>>,
     ended: bool,
     /// The copies of its files.
     copies: Vec<data::Copied>,
@@ -113,6 +119,7 @@ impl Workflows {
             before,
             group,
             before_group,
+            earlier: vec![Vec::new(); workflow.ungrouped().tasks.len()],
             rows,
             ended: false,
             copies: Vec::new(),
@@ -126,7 +133,8 @@ impl Workflows {
     pub(crate) fn job(&mut self, row: &JobRow) {
         let JobRow { submit, start, end, outcome, attempts, .. } = *row;
         let (site, partition) = (Arc::clone(&row.site), row.partition.clone());
-        self.jobs.insert(row.job, TaskJob { submit, start, end, outcome, attempts, site, partition });
+        let row_of = self.jobs.entry(row.job).or_default();
+        row_of.push(TaskJob { submit, start, end, outcome, attempts, site, partition });
     }
 
     /// Takes the row of a task, and checks what does not depend on other tasks.
@@ -143,8 +151,16 @@ impl Workflows {
             return fault(Rule::Rows, task.known, message);
         };
         let text = format!("task `{}` of workflow {}", spec.name, task.workflow);
-        if of.rows[at].is_some() {
-            return fault(Rule::Once, task.known, format!("{text} has a second row"));
+        let nth = of.earlier[at].len() + usize::from(of.rows[at].is_some());
+        let mut tried = 0;
+        if let Some(before) = &of.rows[at] {
+            let due = self.repeated.get(&task.job).and_then(|times| times.get(nth - 1));
+            if before.outcome != Outcome::Completed
+                || due.is_none_or(|due| *due < before.known || task.known < *due)
+            {
+                return fault(Rule::Once, task.known, format!("{text} has a second row"));
+            }
+            tried = before.attempts;
         }
         if (&*task.task, &*task.kind) != (&spec.name, &spec.kind) {
             let message =
@@ -174,18 +190,25 @@ impl Workflows {
         }
         // A job may have ended where the broker does not know of it yet.
         let grouped = of.group.is_some();
-        if let Some(differs) = self.jobs.get(&task.job).and_then(|job| differs(&task, job, grouped)) {
+        if let Some(differs) =
+            self.jobs.get(&task.job).and_then(|jobs| differs(&task, jobs.get(nth)?, grouped))
+        {
             let message = format!("`{differs}` of {text} is not that of job {} in jobs.csv", task.job);
             fault(Rule::Rows, task.known, message);
         }
-        let failed = self.failed.get(&task.job).map_or(&[][..], Vec::as_slice);
-        if let Some(wrong) = of.misdrawn(&task, failed) {
+        // Each time that it runs it may fail as often.
+        let last = if task.outcome == Outcome::Completed { task.attempts } else { u32::MAX };
+        let failed = self.failed.get(&task.job).into_iter().flatten();
+        let failed: Vec<u32> =
+            failed.copied().filter(|attempt| (tried + 1..=last).contains(attempt)).collect();
+        if let Some(wrong) = of.misdrawn(&task, &failed) {
             fault(Rule::Outcome, task.known, format!("{text} {wrong}"));
         }
         for rule in [Rule::Once, Rule::Arrival, Rule::Rows, Rule::Columns] {
             verdict.count_check(rule);
         }
-        of.rows[at] = Some(task);
+        let before = of.rows[at].replace(task);
+        of.earlier[at].extend(before);
     }
 
     /// Checks the rows against each other, when all are there. `last` is the time of the last row of the run.
@@ -203,7 +226,7 @@ impl Workflows {
                 verdict.report(Violation { time: last, rule: Rule::Rows, jobs: Vec::new(), message, row });
             }
             for (at, task) in of.rows.iter().enumerate() {
-                if let Some(task) = task {
+                for task in of.earlier[at].iter().chain(task) {
                     of.precedence(at, task, verdict);
                 }
             }
@@ -218,6 +241,17 @@ impl Submitted {
     fn rows_of(&self, at: usize) -> Option<Vec<&TaskRow>> {
         let Some(groups) = &self.workflow.groups else { return Some(vec![self.rows[at].as_ref()?]) };
         groups.members[at].iter().map(|member| self.rows[member.task as usize].as_ref()).collect()
+    }
+
+    /// All rows of a task, in order.
+    fn rows_at(&self, at: usize) -> impl Iterator<Item = &TaskRow> {
+        self.earlier[at].iter().chain(&self.rows[at])
+    }
+
+    /// The row of a task that counts at an instant: the last one that the broker knew, or the first one.
+    fn row_by(&self, at: usize, time: Option<Time>) -> Option<&TaskRow> {
+        let known = |row: &&TaskRow| time.is_none_or(|time| row.known <= time);
+        self.rows_at(at).filter(known).last().or_else(|| self.rows_at(at).next())
     }
 
     /// The place of the task of a row in the workflow: by its job, and in a group by its name.
@@ -239,8 +273,9 @@ impl Submitted {
         let row = Row { file: "tasks.csv", line: task.line };
         let text = format!("task `{}` of workflow {}", task.task, task.workflow);
         let mut fault = |rule, time, message| verdict.report(violation(rule, time, task.job, message, row));
-        let before = || self.before[at].iter().filter_map(|before| self.rows[*before as usize].as_ref());
-        let awaited = || self.awaited(at).iter().filter_map(|before| self.rows[*before as usize].as_ref());
+        let before = || self.before[at].iter().filter_map(|before| self.rows_at(*before as usize).next());
+        let awaited =
+            || self.awaited(at).iter().filter_map(|before| self.row_by(*before as usize, task.ready));
         let failed = awaited().find(|before| before.outcome != Outcome::Completed);
         for before in before() {
             let ended = before.ended;

@@ -31,16 +31,18 @@ pub(super) struct Enacted {
     /// How each task comes on.
     pub(super) tasks: Vec<Course>,
     /// Tasks that have not ended.
-    left: u32,
+    pub(super) left: u32,
     pub(super) completed: u32,
-    pub(super) attempts: u64,
     /// What policies see of it.
-    live: LiveWorkflow,
+    pub(super) live: LiveWorkflow,
     /// The number of its first file; those of the others follow.
     first_file: FileId,
     /// For each file the tasks that read it; follows from the workflow.
     #[serde(skip)]
     readers: Vec<Vec<u32>>,
+    /// For each file the task that writes it; follows from the workflow, too.
+    #[serde(skip)]
+    writers: Vec<Option<u32>>,
 }
 
 /// The critical path at reference speed, in seconds, and what the tasks would take on an empty grid.
@@ -51,6 +53,11 @@ fn least(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> (f64, Workfl
 /// The tasks that read each file.
 fn readers(workflow: &Workflow) -> Vec<Vec<u32>> {
     workflow.files().iter().map(|file| file.consumers.iter().map(|task| task.0).collect()).collect()
+}
+
+/// The task that writes each file.
+fn writers(workflow: &Workflow) -> Vec<Option<u32>> {
+    workflow.files().iter().map(|file| file.producer.map(|task| task.0)).collect()
 }
 
 /// The upward ranks of the tasks, in microseconds, as their run times are estimated.
@@ -77,13 +84,18 @@ impl Workflows {
             let workflow = Workflow::from_spec(enacted.submitted.spec.clone());
             let workflow = workflow.map_err(|error| error.to_string())?;
             enacted.live.set_dag(Dag::of(&workflow), ranks(&workflow, &enacted.submitted, settings));
-            enacted.readers = readers(&workflow);
+            (enacted.readers, enacted.writers) = (readers(&workflow), writers(&workflow));
         }
         Ok(())
     }
 
+    /// The workflows, in the order in which they arrived.
+    pub(super) fn each(&self) -> impl Iterator<Item = &Enacted> {
+        self.0.values()
+    }
+
     /// The workflow of a task, with the task's place in it.
-    fn of(&mut self, task: TaskId) -> Option<(&mut Enacted, usize)> {
+    pub(super) fn of(&mut self, task: TaskId) -> Option<(&mut Enacted, usize)> {
         let (first, enacted) = self.0.range_mut(..=task).next_back()?;
         let at = usize::try_from(task.0 - first.0).ok()?;
         (at < enacted.tasks.len()).then_some((enacted, at))
@@ -111,7 +123,7 @@ impl Workflows {
     }
 
     /// The same, to be read.
-    fn get(&self, task: TaskId) -> Option<(&Enacted, usize)> {
+    pub(super) fn get(&self, task: TaskId) -> Option<(&Enacted, usize)> {
         let (first, enacted) = self.0.range(..=task).next_back()?;
         let at = usize::try_from(task.0 - first.0).ok()?;
         (at < enacted.tasks.len()).then_some((enacted, at))
@@ -179,7 +191,7 @@ impl Workflows {
                     }
                     _ => None,
                 };
-                let ran = Ran { pool, ..Ran::nowhere(now) };
+                let ran = Ran { pool, attempts: enacted.tasks[at].attempts, ..Ran::nowhere(now) };
                 enacted.record_task(at, enacted.task_record(at, Outcome::Unfinished, ran, now), &[], sink);
             }
             sink.record(enacted.record(Outcome::Unfinished, None, now));
@@ -189,7 +201,7 @@ impl Workflows {
 
 impl Enacted {
     /// The place of a file of the workflow in its list.
-    fn place(&self, file: FileId) -> usize {
+    pub(super) fn place(&self, file: FileId) -> usize {
         (file.0 - self.first_file.0) as usize
     }
 
@@ -198,7 +210,12 @@ impl Enacted {
         places.iter().map(move |at| FileId(first + u64::from(*at)))
     }
 
-    fn inputs(&self, at: usize) -> impl Iterator<Item = FileId> + use<'_> {
+    /// The place of the task that writes a file; `None` if none does.
+    pub(super) fn writer(&self, file: FileId) -> Option<usize> {
+        self.writers[self.place(file)].map(|at| at as usize)
+    }
+
+    pub(super) fn inputs(&self, at: usize) -> impl Iterator<Item = FileId> + use<'_> {
         self.files(&self.submitted.spec.tasks[at].inputs)
     }
 
@@ -280,7 +297,6 @@ impl Broker {
             tasks: vec![Course::default(); workflow.len()],
             left: workflow.len() as u32,
             completed: 0,
-            attempts: 0,
             live: LiveWorkflow::new(
                 submitted.first_task,
                 Dag::of(&workflow),
@@ -288,6 +304,7 @@ impl Broker {
             ),
             first_file,
             readers: readers(&workflow),
+            writers: writers(&workflow),
             submitted,
         };
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
@@ -324,7 +341,7 @@ impl Broker {
         let path = enacted.tasks[at].path + record.parts().unwrap_or_default();
         enacted.record_task(at, record, passed, outbox);
         enacted.tasks[at].ran = last_start.filter(|_| outcome == Outcome::Completed).map(|from| (from, end));
-        enacted.attempts += u64::from(attempts);
+        (enacted.tasks[at].start, enacted.tasks[at].attempts) = (start, attempts);
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
         enacted.live.end(at, Ended { pool: place, at: end });
@@ -348,7 +365,10 @@ impl Broker {
                 let Some((job, _)) = tasks.take_blocked(enacted.live.id(at)) else { continue };
                 let outcome = Outcome::Cancelled;
                 outbox.record(Record::Job(unplaced(&job, outcome, now.time)));
-                let record = enacted.task_record(at, outcome, Ran::nowhere(now.time), now.time);
+                let EndedJob { start, attempts, .. } = EndedJob::unplaced(&job, outcome, now.time);
+                enacted.tasks[at].attempts = attempts;
+                let ran = Ran { start, attempts, ..Ran::nowhere(now.time) };
+                let record = enacted.task_record(at, outcome, ran, now.time);
                 enacted.record_task(at, record, &[], outbox);
                 enacted.release(at, false, data);
                 enacted.left -= 1;

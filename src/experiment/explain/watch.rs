@@ -15,6 +15,8 @@ use crate::units::Time;
 /// Follows one job through the records of a run and through its entities.
 pub(super) struct Watch {
     pub(super) job: JobRef,
+    /// How many attempts it has in all: a task that had completed may have run again.
+    attempts: u32,
     /// Where the job was last found: site, partition, key and rank of arrival.
     at: Option<(SiteId, usize, JobKey, u64)>,
     /// Its attempts so far, in order.
@@ -69,13 +71,15 @@ pub(super) enum Place {
     Site { site: SiteId, partition: usize, key: JobKey },
     /// Running.
     Runs(Try),
+    /// A task that has completed, and will run again.
+    Between,
     /// The job has ended.
     Over,
 }
 
 impl Watch {
-    pub(super) const fn new(job: JobRef) -> Self {
-        Self { job, at: None, tries: Vec::new(), ended: None, blockers: Vec::new() }
+    pub(super) const fn new(job: JobRef, attempts: u32) -> Self {
+        Self { job, attempts, at: None, tries: Vec::new(), ended: None, blockers: Vec::new() }
     }
 
     /// The time of its first start, once known.
@@ -86,8 +90,8 @@ impl Watch {
 
     /// Finds the job. Entities that may hold a grid job are asked first; all sites only if none of them has it.
     pub(super) fn find(&mut self, grid: &Grid) -> Place {
-        if self.ended.is_some() {
-            return Place::Over;
+        if let Some(ended) = &self.ended {
+            return if ended.attempts < self.attempts { Place::Between } else { Place::Over };
         }
         self.forget(grid);
         let traced = grid.broker().and_then(|broker| Some((broker, broker.traced_task()?)));
@@ -235,7 +239,12 @@ impl RecordSink for Watch {
             {
                 self.segment(&segment);
             }
-            Record::Event(event) if event.job_ref() == Some(self.job) => self.event(&event),
+            Record::Event(event) if event.job_ref() == Some(self.job) => {
+                if event.kind == EventKind::Repeated {
+                    self.ended = None;
+                }
+                self.event(&event);
+            }
             _ => {}
         }
     }
