@@ -52,7 +52,7 @@ pub fn explain(
     let mut grid = run.begun(progress)?;
     // A table without names of sites is of a single one.
     let site = grid.sites().find(|site| site.spec().name == *row.site).map_or(SiteId(0), Site::id);
-    let mut watch = Watch::new(JobRef::new(row.origin, site, JobId(row.job)), row.attempts);
+    let mut watch = Watch::new(JobRef::new(row.origin, site, JobId(row.job)), row.end);
     let task = if row.origin == Origin::Grid { task::find(folder, row.job)? } else { None };
     let mut explained = Explained {
         task,

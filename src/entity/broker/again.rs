@@ -62,7 +62,7 @@ impl Workflows {
 
 impl Enacted {
     /// The jobs of those of its tasks that run again, as they were when it was submitted.
-    fn jobs_again(&self, again: &BTreeSet<TaskId>, settings: &WorkflowSettings) -> Vec<Box<Job>> {
+    fn jobs_again(&self, again: &BTreeSet<TaskId>, settings: &WorkflowSettings) -> Vec<Job> {
         let end = self.live.id(self.live.tasks());
         if again.range(self.live.id(0)..end).next().is_none() {
             return Vec::new();
@@ -71,7 +71,7 @@ impl Enacted {
         let workflow = || Workflow::from_spec(self.submitted.spec.clone()).ok();
         let believed = Estimates::wanted(settings)
             .and_then(|wanted| Some(wanted.of(&workflow()?, 0, self.submitted.seed).spec()));
-        let jobs = self.submitted.jobs(believed.as_ref()).map(Box::new);
+        let jobs = self.submitted.jobs(believed.as_ref());
         jobs.filter(|job| again.contains(&task(job))).collect()
     }
 
@@ -98,10 +98,10 @@ impl Broker {
         let had = |file| data.replicas.places(file).next().is_some() || moving.contains(&file);
         let again = workflows.lost(tasks, &had);
         let settings = &self.spec.workflow;
-        let jobs: Vec<Box<Job>> =
+        let jobs: Vec<Job> =
             workflows.each().flat_map(|enacted| enacted.jobs_again(&again, settings)).collect();
         let home = settings.files;
-        jobs.into_iter().for_each(|job| self.reopen(job, home, now, outbox));
+        jobs.into_iter().for_each(|job| self.reopen(Box::new(job), home, now, outbox));
         let waiting: BTreeSet<TaskId> =
             again.iter().flat_map(|task| self.state.workflows.successors(*task)).collect();
         for task in &waiting {

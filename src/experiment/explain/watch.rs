@@ -15,8 +15,8 @@ use crate::units::Time;
 /// Follows one job through the records of a run and through its entities.
 pub(super) struct Watch {
     pub(super) job: JobRef,
-    /// How many attempts it has in all: a task that had completed may have run again.
-    attempts: u32,
+    /// Its end: a task that has completed before may run again.
+    end: Time,
     /// Where the job was last found: site, partition, key and rank of arrival.
     at: Option<(SiteId, usize, JobKey, u64)>,
     /// Its attempts so far, in order.
@@ -78,8 +78,8 @@ pub(super) enum Place {
 }
 
 impl Watch {
-    pub(super) const fn new(job: JobRef, attempts: u32) -> Self {
-        Self { job, attempts, at: None, tries: Vec::new(), ended: None, blockers: Vec::new() }
+    pub(super) const fn new(job: JobRef, end: Time) -> Self {
+        Self { job, end, at: None, tries: Vec::new(), ended: None, blockers: Vec::new() }
     }
 
     /// The time of its first start, once known.
@@ -91,7 +91,7 @@ impl Watch {
     /// Finds the job. Entities that may hold a grid job are asked first; all sites only if none of them has it.
     pub(super) fn find(&mut self, grid: &Grid) -> Place {
         if let Some(ended) = &self.ended {
-            return if ended.attempts < self.attempts { Place::Between } else { Place::Over };
+            return if ended.end < self.end { Place::Between } else { Place::Over };
         }
         self.forget(grid);
         let traced = grid.broker().and_then(|broker| Some((broker, broker.traced_task()?)));
