@@ -98,7 +98,7 @@ impl Enacted {
             outcome,
             tasks: self.submitted.ungrouped().tasks.len() as u32,
             completed: self.completed,
-            attempts: self.attempts,
+            attempts: self.tasks.iter().map(|task| u64::from(task.attempts)).sum(),
             critical_path: self.critical_path,
             bounds: self.bounds,
             peak: peak(held),
