@@ -474,8 +474,8 @@ fn a_fork_computes_again_what_was_waited_for() {
         &out,
         "--checkpoint",
         &store,
-        "--set",
-        every,
+        "--checkpoint-keep-at",
+        "60 s",
     ];
     gridemu(&run).well();
     gridemu(&["fork", &store, "--at", "60 s", "--set", "workflow.lost=again", "--out", &fork]).well();
