@@ -53,7 +53,7 @@ use crate::entity::{
     Stamp, ToSite,
 };
 use crate::local::Registry;
-use crate::model::{GridSpec, JobId, JobRef, Record, RecordSink, SiteId, SiteSpec, WorkloadId};
+use crate::model::{GridSpec, JobId, JobRef, Record, RecordSink, SiteId, SiteSpec, TaskId, WorkloadId};
 use crate::units::{Span, Time};
 use crate::workload::{Jobs, Source};
 
@@ -330,17 +330,28 @@ impl Grid {
         let at_sites = self.sites().flat_map(|site| {
             let name = &site.spec().name;
             let left = site.partitions().iter().flat_map(crate::local::Partition::stuck);
-            left.map(move |(job, procs)| Waiter { job, site: Some(name.clone()), procs })
+            left.map(move |(job, procs)| Waiter { job, site: Some(name.clone()), procs, files: Vec::new() })
         });
-        let with_broker =
-            self.broker().into_iter().flat_map(|broker| broker.waiting().chain(broker.staged())).map(|job| {
-                Waiter {
-                    job: JobRef { workload: WorkloadId::GRID, number: job.id },
-                    site: None,
-                    procs: job.size.preferred(),
-                }
-            });
+        let with_broker = self.broker().into_iter().flat_map(|broker| {
+            broker.waiting().chain(broker.staged()).map(move |job| Waiter {
+                job: JobRef { workload: WorkloadId::GRID, number: job.id },
+                site: None,
+                procs: job.size.preferred(),
+                files: job
+                    .grid
+                    .as_ref()
+                    .map_or(Vec::new(), |grid| self.obstacles(broker, TaskId(grid.number))),
+            })
+        });
         at_sites.chain(with_broker).collect()
+    }
+
+    /// Why files do not come for which a task waits with the broker.
+    fn obstacles(&self, broker: &Broker, task: TaskId) -> Vec<String> {
+        let Some(site) = broker.awaits_at(task) else { return Vec::new() };
+        let name = |site: SiteId| self.site(site).map_or_else(String::new, |site| site.spec().name.clone());
+        let files = broker.awaited_files(task, site).into_iter();
+        files.filter_map(|file| file.obstacle(&name(site), name)).collect()
     }
 
     fn stuck(&self, at: Time, waiters: Vec<Waiter>, churn: bool) -> GridError {

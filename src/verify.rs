@@ -54,6 +54,8 @@ pub struct Checker {
     traces: FxHashMap<JobRef, JobTrace>,
     /// Jobs that have ended.
     ended: BTreeMap<WorkloadId, Seen>,
+    /// Jobs that run again when they have ended, after how many attempts and from when on, if that is known before their row is.
+    repeated: FxHashMap<JobRef, (u32, Time)>,
     last_end: Time,
     /// The ends of jobs, if jobs that follow them need these.
     ends: Option<FxHashMap<JobRef, Time>>,
@@ -88,6 +90,7 @@ impl Checker {
             partitions,
             traces: FxHashMap::default(),
             ended: BTreeMap::new(),
+            repeated: FxHashMap::default(),
             last_end: Time::ZERO,
             ends: None,
             verdict: Verdict::default(),
@@ -98,6 +101,10 @@ impl Checker {
     pub fn event(&mut self, event: &EventRecord, row: Row) {
         let (site, now) = (event.site, event.time);
         if let Some(name) = event.job_ref() {
+            if event.kind == EventKind::Repeated {
+                self.repeated.insert(name, (event.attempt, now));
+                return self.reopen(name);
+            }
             // The job may not exist, and a refused command does not change it.
             if event.kind != EventKind::CommandRefused && !self.has_ended(name) {
                 self.traces.entry(name).or_default().add_event(event);
@@ -161,6 +168,17 @@ impl Checker {
             self.verdict.fault(Subject { name, row }, Rule::Rows, time, message);
         }
         self.verdict
+    }
+
+    /// Lets a job have another row that has ended and runs again.
+    fn reopen(&mut self, name: JobRef) {
+        if !self.has_ended(name) {
+            return;
+        }
+        if let (Some(lost), Some(ended)) = (self.repeated.remove(&name), self.ended.get_mut(&name.workload)) {
+            ended.remove(name.number.0);
+            self.traces.insert(name, JobTrace { losses: vec![lost], ..JobTrace::default() });
+        }
     }
 
     /// Whether the row of the job has been checked.

@@ -104,6 +104,16 @@ impl LiveWorkflow {
         self.ended[at] = Some(ended);
     }
 
+    /// Notes that the task at a place, which had ended, runs again.
+    pub(crate) fn reopen(&mut self, at: usize) {
+        self.ended[at] = None;
+    }
+
+    /// The tasks that the one at a place waits for and that have not ended.
+    pub(crate) fn open_before(&self, at: usize) -> u32 {
+        self.dag.predecessors(at).filter(|(before, _)| self.ended[*before].is_none()).count() as u32
+    }
+
     /// The tasks that wait for the task at a place, directly or only through such tasks, in ascending order: those to `follow`.
     pub(crate) fn descendants(&self, at: usize, follow: impl Fn(TaskId) -> bool) -> Vec<TaskId> {
         let (mut found, mut next) = (BTreeSet::new(), vec![at]);

@@ -223,6 +223,30 @@ impl Tasks {
         self.undecided.insert(id);
     }
 
+    /// Lets a task that waits with the broker, for whatever, wait for so many others to complete. What was planned for it is dropped. False if it does
+    /// not wait here.
+    pub(crate) fn block_again(&mut self, task: TaskId, missing: u32) -> bool {
+        self.drop_plan(task);
+        let Some(row) = self.rows.get_mut(&task) else { return false };
+        match &row.phase {
+            Phase::Placed(_) => return false,
+            Phase::Blocked { .. } => _ = self.undecided.remove(&task),
+            Phase::Ready { job, rank } => {
+                self.ready.remove(*rank, || Shape::of(&Task::new(job, &row.refused)));
+            }
+            Phase::Staging { placed, .. } => self.lanes[placed.pool].remove(task, placed),
+        }
+        if let Some(Row {
+            phase: Phase::Blocked { job, .. } | Phase::Ready { job, .. } | Phase::Staging { job, .. },
+            refused,
+            ..
+        }) = self.rows.remove(&task)
+        {
+            self.block(job, missing, refused);
+        }
+        true
+    }
+
     /// Notes that one of those completed for which a blocked task waits. Returns how many are left.
     pub(crate) fn count_down(&mut self, task: TaskId) -> Option<u32> {
         let Phase::Blocked { missing, .. } = &mut self.rows.get_mut(&task)?.phase else { return None };

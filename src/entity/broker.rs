@@ -1,5 +1,7 @@
 //! The broker: decides which grid job goes to which pool.
 
+mod again;
+mod awaited;
 mod away;
 mod beliefs;
 mod course;
@@ -21,12 +23,13 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::awaited::AwaitedFile;
 use self::data::{Copying, Data};
 use self::engine::Engine;
 use self::pending::Pending;
 pub use self::tally::BrokerTally;
 use self::turns::Turns;
-pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, task, unplaced};
+pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, rest, task, unplaced};
 use self::workflows::Workflows;
 use super::mailbox::{Mailbox, Moments};
 use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToPortal};
@@ -64,6 +67,8 @@ pub struct Broker {
     fresh: bool,
     /// Whether anything but an arrival has happened since, so that tasks which a plan has left are planned again.
     all: bool,
+    /// Whether a file may have become one that cannot be had.
+    missed: bool,
     /// The job whose assignments are traced, and what was compared for its last one.
     traced: Option<JobId>,
     traced_task: Option<TaskId>,
@@ -84,6 +89,8 @@ struct State {
     /// When the report of what has just been assigned arrives, if it comes at this very instant.
     again: Option<Stamp>,
     done: u64,
+    /// Tasks that had completed and run again.
+    repeated: u64,
     last: Time,
     tally: BrokerTally,
     /// What is being planned, if planning takes time.
@@ -143,6 +150,7 @@ impl Broker {
             state,
             fresh: false,
             all: false,
+            missed: false,
             traced: None,
             traced_task: None,
             choice: None,
@@ -214,6 +222,7 @@ impl Broker {
             self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
             self.state.data.change(&self.network, now.time);
             self.lose_all();
+            self.missed = true;
         }
         if self.spec.policy == saved.spec.policy {
             self.policy.restore(&saved.policy).map_err(|problem| self.bad_save(&problem))
@@ -302,13 +311,6 @@ impl Broker {
         }
     }
 
-    /// Notes that a job moves.
-    fn moved(&mut self, job: &Job, now: Stamp) {
-        if !is_recalled(job) {
-            self.state.last = now.time;
-        }
-    }
-
     /// Adds a job to those that wait here, if there is a pool that could ever take it.
     fn wait(&mut self, job: Box<Job>, refused: Vec<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
         let refused = if refused.is_empty() { Pool::unfit(&self.state.pools, &job) } else { refused };
@@ -359,6 +361,7 @@ impl Moments for Broker {
         while let Some(message) = self.state.mail.take(now) {
             self.handle_one(message.body, now, outbox)?;
         }
+        self.run_again(now, outbox);
         if let Some(again) = self.state.again {
             if now < again {
                 return Ok(());
@@ -375,9 +378,9 @@ impl Moments for Broker {
     }
 
     fn quiescence(&self) -> Quiescence {
-        let State { done, last, again, landing, ref data, .. } = self.state;
+        let State { done, last, again, repeated, landing, ref data, .. } = self.state;
         // A result on its way home counts as a job, so that the run does not end before it is there.
-        let admitted = data.homing();
+        let admitted = repeated + data.homing();
         let self_active = again.is_some() || !self.state.engine.is_empty();
         Quiescence { admitted, done, last, landing, self_active, ..Quiescence::default() }
     }

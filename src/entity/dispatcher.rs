@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use self::held::Held;
 use self::transfers::Staging;
 use self::waits::Waits;
-use super::broker::{is_recalled, of_job, record_given_up, task, unplaced};
+use super::broker::{is_recalled, of_job, record_given_up, rest, task, unplaced};
 use super::mailbox::{Mailbox, Moments};
 use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToDispatcher, ToSite};
 use crate::model::{
@@ -19,9 +19,6 @@ use crate::model::{
     RejectReason, SiteId, TaskId,
 };
 use crate::units::{Bytes, Span, Time};
-
-/// Most doublings of the back-off.
-const MOST_DOUBLINGS: u32 = 6;
 
 /// Stages input, submits jobs, stages output, holds back jobs that a site may not have yet, and retries jobs that came back.
 ///
@@ -332,8 +329,7 @@ impl Dispatcher {
             self.give_up(&job, why, now, outbox);
             return;
         }
-        let doublings = used.saturating_sub(1).min(MOST_DOUBLINGS);
-        let until = now.time + (self.spec.backoff * (1 << doublings)).max(Span::TICK);
+        let until = now.time + rest(&self.spec, used);
         self.resting.insert(until, job, why);
     }
 

@@ -143,6 +143,12 @@ impl ActiveRun {
         // Reading before the run began is not part of its time.
         let elsewhere = self.recorder.elapsed + read.saturating_sub(before);
         let finished = self.recorder.finish();
+        let times = Times {
+            read_s: read.as_secs_f64(),
+            // With actors, writing overlaps scheduling, and the difference may be zero.
+            schedule_s: driven.saturating_sub(elsewhere).as_secs_f64(),
+            write_s: self.recorder.elapsed.as_secs_f64(),
+        };
         let output = match (ran, finished) {
             (Err(error), _)
                 if checkpointer.is_some() && matches!(error.kind, RunErrorKind::Stopped { .. }) =>
@@ -154,14 +160,15 @@ impl ActiveRun {
                 let files = output.as_ref().map(|output| (output.folder(), output.tables()));
                 return Err(RunError::stopped_for_good(at, self.recorder.jobs, files));
             }
-            (Err(error), Ok(_)) => return Err(failed(error, folder, progress)),
+            (Err(error), Ok(output)) => {
+                // The accounts of a run that is stuck are closed.
+                let stuck = matches!(error.kind, RunErrorKind::Stuck { .. }) && checkpointer.is_none();
+                if let Some(output) = output.filter(|_| stuck) {
+                    output.finish(&summary(self, times, driven))?;
+                }
+                return Err(failed(error, folder, progress));
+            }
             (Ok(()), Ok(output)) => output,
-        };
-        let times = Times {
-            read_s: read.as_secs_f64(),
-            // With actors, writing overlaps scheduling, and the difference may be zero.
-            schedule_s: driven.saturating_sub(elsewhere).as_secs_f64(),
-            write_s: self.recorder.elapsed.as_secs_f64(),
         };
         let summary = summary(self, times, driven);
         if let Some(output) = output {

@@ -52,7 +52,7 @@ pub fn explain(
     let mut grid = run.begun(progress)?;
     // A table without names of sites is of a single one.
     let site = grid.sites().find(|site| site.spec().name == *row.site).map_or(SiteId(0), Site::id);
-    let mut watch = Watch::new(JobRef::new(row.origin, site, JobId(row.job)));
+    let mut watch = Watch::new(JobRef::new(row.origin, site, JobId(row.job)), row.end);
     let task = if row.origin == Origin::Grid { task::find(folder, row.job)? } else { None };
     let mut explained = Explained {
         task,
@@ -123,6 +123,10 @@ fn follow(
                 stretches.end(now);
                 Some(now_running)
             }
+            Place::Between => {
+                stretches.end(now);
+                None
+            }
             _ => {
                 seen += 1;
                 let attempt = watch.next_try(grid, &place);
@@ -170,6 +174,10 @@ fn at_instant(grid: &Grid, watch: &mut Watch, row: &JobRow, at: Time, explained:
         }
         Place::Nowhere if at < row.submit => {
             (told.state, told.since_s) = (AtState::ToCome, Some(row.submit.as_secs_f64()));
+        }
+        Place::Between => {
+            let ended = watch.ended.as_ref().map(|ended| ended.end.as_secs_f64());
+            (told.state, told.since_s) = (AtState::Ended, ended);
         }
         Place::Over | Place::Nowhere if at >= row.end || watch.ended.is_some() => {
             (told.state, told.since_s) = (AtState::Ended, Some(row.end.as_secs_f64()));

@@ -262,6 +262,7 @@ impl Found {
         let lost = |lost: &LostData| match lost {
             LostData::Wait => "are waited for".to_owned(),
             LostData::Copy => "are copied from elsewhere".to_owned(),
+            LostData::Again => "are copied from elsewhere, or computed again".to_owned(),
         };
         self.may("files of a site that has left", &old.lost, &new.lost, lost);
     }

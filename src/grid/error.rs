@@ -16,6 +16,8 @@ pub struct Waiter {
     pub site: Option<String>,
     /// The processors that it needs.
     pub procs: u32,
+    /// Why files that it reads do not come to its site, if it waits for such.
+    pub files: Vec<String>,
 }
 
 /// An error that ends a run of a grid.
@@ -105,9 +107,16 @@ fn left(total: usize) -> String {
 }
 
 fn list(first: &[Waiter], total: usize, several: bool) -> String {
-    let told = first.iter().map(|Waiter { job, site, procs }| {
+    let told = first.iter().map(|Waiter { job, site, procs, files }| {
         let processors = if *procs == 1 { "processor" } else { "processors" };
         match site {
+            None if !files.is_empty() => {
+                format!(
+                    "job {} waits at the broker for {procs} {processors} and for data: {}",
+                    job.number,
+                    files.join("; ")
+                )
+            }
             Some(site) if several => format!("{job} waits for {procs} {processors} of `{site}`"),
             Some(site) => format!("job {} waits for {procs} {processors} of `{site}`", job.number),
             None => format!("job {} waits at the broker for {procs} {processors}", job.number),
@@ -133,7 +142,7 @@ mod tests {
     fn a_stuck_job_is_told_from_that_of_another_workload() {
         let waiter = |origin| {
             let job = JobRef::new(origin, SiteId(0), JobId(17));
-            Waiter { job, site: Some("windsor".to_owned()), procs: 1 }
+            Waiter { job, site: Some("windsor".to_owned()), procs: 1, files: Vec::new() }
         };
         let told = |several| {
             GridError::stuck(Time::ZERO, vec![waiter(Origin::Local), waiter(Origin::Grid)], false, several)

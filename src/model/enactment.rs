@@ -82,6 +82,8 @@ pub enum LostData {
     /// It is copied from another place that has it; if there is none, who needs it waits.
     #[default]
     Copy,
+    /// The same; if there is no other place that has it, the task that wrote it runs again.
+    Again,
 }
 
 words! {

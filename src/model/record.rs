@@ -205,6 +205,8 @@ words! {
         Reduced = "reduced",
         /// An elastic command was not carried out.
         CommandRefused = "command-refused",
+        /// A task that had completed runs again, because what it wrote is lost.
+        Repeated = "repeated",
     }
 }
 
@@ -371,7 +373,7 @@ mod tests {
     fn all_kinds_of_events_are_listed_in_their_order_under_names_of_their_own() {
         assert!(EventKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
         // A new kind goes last.
-        assert_eq!(EventKind::CommandRefused as usize + 1, EventKind::ALL.len());
+        assert_eq!(EventKind::Repeated as usize + 1, EventKind::ALL.len());
         let names: std::collections::BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), EventKind::ALL.len());
     }

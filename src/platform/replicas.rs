@@ -97,9 +97,22 @@ impl Replicas {
         at.copied().filter(|place| !self.away.contains(place))
     }
 
+    /// The places that have a file, in order, if all of them have left and it is not on its way to a place.
+    pub fn away(&self, file: FileId, to: Place) -> Vec<Place> {
+        let lost = |known: &&Known| {
+            !known.coming.contains_key(&to) && known.at.iter().all(|place| self.away.contains(place))
+        };
+        self.files.get(&file).filter(lost).into_iter().flat_map(|known| &known.at).copied().collect()
+    }
+
     /// Whether a file can be read at a place.
     pub fn is_at(&self, file: FileId, place: Place) -> bool {
         !self.away.contains(&place) && self.files.get(&file).is_some_and(|known| known.at.contains(&place))
+    }
+
+    /// Whether a place has left.
+    pub fn is_away(&self, place: Place) -> bool {
+        self.away.contains(&place)
     }
 
     /// How a place gets a file. `estimate` is the time that the network needs from a place to another for so much data.

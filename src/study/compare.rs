@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::experiment::RunError;
 use crate::metrics::{Backlog, Definitions, Window};
-use crate::model::{JobRef, Outcome, did_you_mean};
+use crate::model::{JobRef, Origin, Outcome, did_you_mean};
 use crate::output::{JobRefs, JobRow, RunFolder};
 use crate::scenario::listed;
 use crate::study::comparison::{
@@ -307,10 +307,17 @@ pub(super) fn jobs_of(folder: &RunFolder) -> Result<Vec<JobOutcome>, RunError> {
         outcome: row.outcome,
     };
     let (mut jobs, mut refs) = (Vec::new(), JobRefs::default());
-    let mut lines: FxHashMap<JobRef, u64> = FxHashMap::default();
+    let mut lines: FxHashMap<JobRef, (u64, u32, usize)> = FxHashMap::default();
     for row in folder.jobs()? {
         let row = row?;
-        if let Some(before) = lines.insert(refs.name(row.origin, row.job, &row.site), row.line) {
+        let line = (row.line, row.attempts, jobs.len());
+        if let Some((before, attempts, at)) = lines.insert(refs.name(row.origin, row.job, &row.site), line) {
+            // A task that had completed and ran again: its last row tells all.
+            if row.origin == Origin::Grid && attempts > 0 && row.attempts > attempts {
+                lines.insert(refs.name(row.origin, row.job, &row.site), (row.line, row.attempts, at));
+                jobs[at] = outcome(row);
+                continue;
+            }
             let (path, line, job) = (folder.jobs_path().display(), row.line, row.job);
             return Err(RunError::request(format!("{path}:{line}: job {job} is already in line {before}"))
                 .with_hint("each job has one row; copy or create the table again"));

@@ -55,6 +55,7 @@ impl Checker {
         } else {
             self.count(name, job, row);
         }
+        self.reopen(name);
     }
 
     /// Counts its processors, where no segment says which they are.

@@ -18,6 +18,12 @@ impl Seen {
         new
     }
 
+    pub(super) fn remove(&mut self, number: u64) {
+        if let Some(word) = self.words.get_mut(&(number / 64)) {
+            *word &= !(1 << (number % 64));
+        }
+    }
+
     pub(super) fn contains(&self, number: u64) -> bool {
         self.words.get(&(number / 64)).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
@@ -31,6 +37,9 @@ mod tests {
     fn each_number_is_new_once() {
         let mut seen = Seen::default();
         assert!([0, 63, 64, u64::MAX].into_iter().all(|number| seen.insert(number)));
+        seen.remove(62);
         assert!(!seen.insert(64) && seen.contains(63) && !seen.contains(62));
+        seen.remove(64);
+        assert!(!seen.contains(64) && seen.contains(63) && seen.insert(64));
     }
 }

@@ -7,6 +7,7 @@ mod data;
 mod faults;
 mod members;
 mod needs;
+mod parts;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -16,18 +17,23 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 pub(crate) use self::data::Paths;
+use self::parts::parts;
 use super::findings::{Row, Rule, Verdict, Violation};
 use super::platform::Platform;
 use crate::model::{JobId, JobRef, Outcome, WorkflowSubmission, WorkloadId};
 use crate::output::{JobRow, TaskRow};
-use crate::units::{Energy, Money, Span, Time};
+use crate::units::{Energy, Money, Time};
+
+type TaskJobs = FxHashMap<u64, Vec<TaskJob>>;
 
 /// The workflows of a run, and the jobs of their tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Workflows {
     submitted: BTreeMap<u32, Submitted>,
-    /// What `jobs.csv` says of tasks, by the number of the job.
-    jobs: FxHashMap<u64, TaskJob>,
+    /// What `jobs.csv` says of tasks, by the number of the job: a row for each time that it ended.
+    jobs: TaskJobs,
+    /// When tasks that had completed were to run again, by the number of the job.
+    repeated: FxHashMap<u64, Vec<Time>>,
     /// Attempts that failed by themselves, by the number of the job.
     failed: FxHashMap<u64, Vec<u32>>,
 }
@@ -44,7 +50,9 @@ struct Submitted {
     before_group: Vec<Vec<u32>>,
     /// If tasks are in groups, those of each name.
     named: FxHashMap<String, SmallVec<[u32; 1]>>,
+    /// The last row of each task, and those before it of a task that ran again.
     rows: Vec<Option<TaskRow>>,
+    earlier: Vec<Vec<TaskRow>>,
     ended: bool,
     /// The copies of its files.
     copies: Vec<data::Copied>,
@@ -135,6 +143,7 @@ impl Workflows {
             group,
             before_group,
             named,
+            earlier: vec![Vec::new(); workflow.ungrouped().tasks.len()],
             rows,
             ended: false,
             copies: Vec::new(),
@@ -148,8 +157,8 @@ impl Workflows {
     pub(crate) fn job(&mut self, row: &JobRow) {
         let JobRow { submit, start, end, outcome, attempts, energy, cost, .. } = *row;
         let (site, partition) = (Arc::clone(&row.site), row.partition.clone());
-        let job = TaskJob { submit, start, end, outcome, attempts, energy, cost, site, partition };
-        self.jobs.insert(row.job, job);
+        let row_of = self.jobs.entry(row.job).or_default();
+        row_of.push(TaskJob { submit, start, end, outcome, attempts, energy, cost, site, partition });
     }
 
     /// Takes the row of a task, and checks what does not depend on other tasks.
@@ -166,8 +175,16 @@ impl Workflows {
             return fault(Rule::Rows, task.known, message);
         };
         let text = format!("task `{}` of workflow {}", spec.name, task.workflow);
-        if of.rows[at].is_some() {
-            return fault(Rule::Once, task.known, format!("{text} has a second row"));
+        let nth = of.earlier[at].len() + usize::from(of.rows[at].is_some());
+        let mut tried = 0;
+        if let Some(before) = &of.rows[at] {
+            let due = self.repeated.get(&task.job).and_then(|times| times.get(nth - 1));
+            if before.outcome != Outcome::Completed
+                || due.is_none_or(|due| *due < before.known || task.known < *due)
+            {
+                return fault(Rule::Once, task.known, format!("{text} has a second row"));
+            }
+            tried = before.attempts;
         }
         if (&*task.task, &*task.kind) != (&spec.name, &spec.kind) {
             let message =
@@ -197,18 +214,25 @@ impl Workflows {
         }
         // A job may have ended where the broker does not know of it yet.
         let grouped = of.group.is_some();
-        if let Some(differs) = self.jobs.get(&task.job).and_then(|job| differs(&task, job, grouped)) {
+        if let Some(differs) =
+            self.jobs.get(&task.job).and_then(|jobs| differs(&task, jobs.get(nth)?, grouped))
+        {
             let message = format!("`{differs}` of {text} is not that of job {} in jobs.csv", task.job);
             fault(Rule::Rows, task.known, message);
         }
-        let failed = self.failed.get(&task.job).map_or(&[][..], Vec::as_slice);
-        if let Some(wrong) = of.misdrawn(&task, failed) {
+        // Each time that it runs it may fail as often.
+        let last = if task.outcome == Outcome::Completed { task.attempts } else { u32::MAX };
+        let failed = self.failed.get(&task.job).into_iter().flatten();
+        let failed: Vec<u32> =
+            failed.copied().filter(|attempt| (tried + 1..=last).contains(attempt)).collect();
+        if let Some(wrong) = of.misdrawn(&task, &failed) {
             fault(Rule::Outcome, task.known, format!("{text} {wrong}"));
         }
         for rule in [Rule::Once, Rule::Arrival, Rule::Rows, Rule::Columns] {
             verdict.count_check(rule);
         }
-        of.rows[at] = Some(task);
+        let before = of.rows[at].replace(task);
+        of.earlier[at].extend(before);
     }
 
     /// Checks the rows against each other, when all are there. `last` is the time of the last row of the run.
@@ -225,12 +249,20 @@ impl Workflows {
                 let message = format!("workflow {number} has no row");
                 verdict.report(Violation { time: last, rule: Rule::Rows, jobs: Vec::new(), message, row });
             }
-            let groups: Vec<Awaited<'_>> = of.before_group.iter().map(|before| of.awaited(before)).collect();
+            // The tasks of a group are ready at once.
+            let mut groups: FxHashMap<(u32, Option<Time>), Awaited<'_>> = FxHashMap::default();
             for (at, task) in of.rows.iter().enumerate() {
-                let Some(task) = task else { continue };
-                match &of.group {
-                    Some(group) => of.precedence(at, task, &groups[group[at] as usize], verdict),
-                    None => of.precedence(at, task, &of.awaited(&of.before[at]), verdict),
+                for task in of.earlier[at].iter().chain(task) {
+                    let awaited = |before| of.awaited(before, task.ready);
+                    match &of.group {
+                        Some(group) => {
+                            let awaited = groups
+                                .entry((group[at], task.ready))
+                                .or_insert_with(|| awaited(&of.before_group[group[at] as usize]));
+                            of.precedence(at, task, awaited, verdict);
+                        }
+                        None => of.precedence(at, task, &awaited(&of.before[at]), verdict),
+                    }
                 }
             }
             of.check_members(&self.jobs, platform, verdict);
@@ -247,6 +279,17 @@ impl Submitted {
         groups.members[at].iter().map(|member| self.rows[member.task as usize].as_ref()).collect()
     }
 
+    /// All rows of a task, in order.
+    fn rows_at(&self, at: usize) -> impl Iterator<Item = &TaskRow> {
+        self.earlier[at].iter().chain(&self.rows[at])
+    }
+
+    /// The row of a task that counts at an instant: the last one that the broker knew, or the first one.
+    fn row_by(&self, at: usize, time: Option<Time>) -> Option<&TaskRow> {
+        let known = |row: &&TaskRow| time.is_none_or(|time| row.known <= time);
+        self.rows_at(at).filter(known).last().or_else(|| self.rows_at(at).next())
+    }
+
     /// The place of the task of a row in the workflow: by its job, and in a group by its name.
     fn place(&self, task: &TaskRow) -> Option<usize> {
         let at = usize::try_from(task.job.checked_sub(self.workflow.first_job.0)?).ok()?;
@@ -255,9 +298,10 @@ impl Submitted {
         named.find(|task| group[*task] as usize == at)
     }
 
-    /// What the rows say of these tasks: those before a task, or before its group, that must have completed before it becomes ready.
-    fn awaited(&self, before: &[u32]) -> Awaited<'_> {
-        let rows = || before.iter().filter_map(|before| self.rows[*before as usize].as_ref());
+    /// What the rows that count at an instant say of these tasks: those before a task, or before its group, that must have completed before it
+    /// becomes ready then.
+    fn awaited(&self, before: &[u32], ready: Option<Time>) -> Awaited<'_> {
+        let rows = || before.iter().filter_map(|before| self.row_by(*before as usize, ready));
         let mut known: Vec<(Time, u64)> = rows().map(|row| (row.known, row.job)).collect();
         known.sort_unstable();
         Awaited {
@@ -274,7 +318,7 @@ impl Submitted {
         let row = Row { file: "tasks.csv", line: task.line };
         let text = format!("task `{}` of workflow {}", task.task, task.workflow);
         let mut fault = |rule, time, message| verdict.report(violation(rule, time, task.job, message, row));
-        let before = || self.before[at].iter().filter_map(|before| self.rows[*before as usize].as_ref());
+        let before = || self.before[at].iter().filter_map(|before| self.rows_at(*before as usize).next());
         let Awaited { any, failed, due, ref known } = *awaited;
         for before in before() {
             let ended = before.ended;
@@ -339,26 +383,4 @@ fn differs(task: &TaskRow, job: &TaskJob, grouped: bool) -> Option<&'static str>
         ("site", moved),
     ];
     pairs.into_iter().find_map(|(column, differ)| differ.then_some(column))
-}
-
-/// The parts of the time of a task from its times, in the order of the columns: run, data, dispatch, queue, lost. `None` if it has not ended,
-/// or was never ready.
-fn parts(task: &TaskRow) -> Option<[Span; 5]> {
-    let ready = task.ready.filter(|_| task.outcome != Outcome::Unfinished)?;
-    let completed = task.outcome == Outcome::Completed;
-    // The time from each mark to the next belongs to one part; of a mark that was not reached, the time until the end does.
-    let begun = task.last_start.filter(|_| completed);
-    let (data, queue, lost, run) = (1, 3, 4, 0);
-    let marks =
-        [(task.decided, data), (task.sent, 2), (task.queued, queue), (task.started, lost), (begun, run)];
-    let mut parts = [Span::ZERO; 5];
-    let (mut from, mut part) = (ready, 2);
-    for (mark, next) in marks {
-        let Some(mark) = mark else { break };
-        parts[part] += mark.since(from);
-        (from, part) = (mark, next);
-    }
-    parts[part] += task.ended.since(from);
-    parts[2] += task.known.since(task.ended);
-    Some(parts)
 }

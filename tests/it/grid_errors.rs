@@ -241,6 +241,7 @@ fn a_grid_that_can_go_no_further_says_which_jobs_wait() {
         job: JobRef { workload: WorkloadId::GRID, number: JobId(job) },
         site: site.map(str::to_owned),
         procs,
+        files: Vec::new(),
     };
     assert_eq!(*first, [waiter(2, Some("site-0"), 4), waiter(3, None, 2)]);
     // Job 3 came at 100, and nothing has moved a job for two reports and ten messages: 100 + 20 + 10, and the full minute.

@@ -52,6 +52,11 @@ fn cases() -> Vec<Case> {
         Case::run("everything", "tests/it/scenarios/killed/everything.toml", &["--threads", "2"]),
         Case::run("churn", "configs/churn.toml", &["--set", "checkpoint.every_events=500"]),
         Case::run("workflows", "configs/workflows.toml", &["--set", "checkpoint.every_events=300"]),
+        Case::run(
+            "lost data",
+            "configs/workflows.toml",
+            &["--set", "workflow.lost=again", "--set", "checkpoint.every_events=300"],
+        ),
         Case::run("paced", "tests/it/scenarios/killed/everything.toml", &["--pace", "1000000"]),
         Case::replay("replay", &["--policy", "easy"]),
         Case::replay(

@@ -42,6 +42,7 @@ mod layers;
 mod legs;
 mod los;
 mod los_twin;
+mod lost_data;
 mod needs;
 mod omniscient;
 mod oracle;

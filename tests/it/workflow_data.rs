@@ -152,7 +152,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 /// Up to three workflows of up to 12 tasks and 16 files. A file is written by a task or by none, and read by tasks behind that one.
-fn submissions() -> impl Strategy<Value = Vec<(u64, WorkflowSpec)>> {
+pub(crate) fn submissions() -> impl Strategy<Value = Vec<(u64, WorkflowSpec)>> {
     let one = (1_usize..12).prop_flat_map(|count| {
         let file = (0..=count, prop::collection::btree_set(0..count, 0..4), 1_u64..500_000);
         let runtimes = prop::collection::vec(1_u64..40_000_000, count);
@@ -758,7 +758,8 @@ fn a_task_whose_files_never_come_back_is_told() {
     let pair = with_files(&[10, 20], &[(5, Some(0), &[1])]);
     let mut records = Vec::new();
     let error = built(&spec, (&[0, 1], false), &[(0, pair)]).run(&mut records).expect_err("it is stuck");
-    assert!(error.to_string().contains("job 2 waits at the broker for 1 processor"), "{error}");
+    let told = "job 2 waits at the broker for 1 processor and for data: file `f0` is only at `site-0`, which has left";
+    assert!(error.to_string().contains(told), "{error}");
     assert_eq!(fates(&records), [("f0".to_owned(), 1, 2, 12, 21, "lost")]);
     let outcomes: Vec<Outcome> = tasks(&records).iter().map(|task| task.outcome).collect();
     assert_eq!(outcomes, [Outcome::Completed, Outcome::Unfinished]);

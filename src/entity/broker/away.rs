@@ -25,6 +25,7 @@ impl Broker {
         }
         let place = place_of(site);
         self.state.data.replicas.left(place);
+        self.missed = true;
         for task in self.state.data.waiting_at(place) {
             if !self.unstage(task, EventKind::Returned, EventCause::SiteLeft, now, outbox) {
                 let inputs = self.inputs(task);
@@ -49,7 +50,7 @@ impl Broker {
     /// Handles a copy that has broken off because a site has left.
     pub(super) fn broken(&mut self, id: u64, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
         let Some(copy) = self.state.data.over(id, TransferOutcome::Lost, now.time, outbox) else { return };
-        self.state.last = now.time;
+        (self.state.last, self.missed) = (now.time, true);
         self.site_left(site, now, outbox);
         let Copying { file, from, to, home, record } = copy;
         if home {

@@ -15,6 +15,11 @@ pub(super) fn readers(workflow: &Workflow) -> Vec<Vec<u32>> {
     workflow.files().iter().map(|file| file.consumers.iter().map(|task| task.0).collect()).collect()
 }
 
+/// The task that writes each file.
+pub(super) fn writers(workflow: &Workflow) -> Vec<Option<u32>> {
+    workflow.files().iter().map(|file| file.producer.map(|task| task.0)).collect()
+}
+
 /// The workflow as its run times are believed to be; `None` if they are known.
 pub(super) fn believed(
     workflow: &Workflow,

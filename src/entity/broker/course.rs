@@ -22,6 +22,9 @@ pub(super) struct Course {
     pub(super) queued: Option<Time>,
     /// Whether it has started, so that later assignments change nothing above.
     started: bool,
+    /// Its first start and its attempts, once it has ended.
+    pub(super) start: Option<Time>,
+    pub(super) attempts: u32,
     /// The attempt with which it completed.
     pub(super) ran: Option<(Time, Time)>,
     /// The parts of the time from the submission of the workflow to when it was ready, along the path that led to it.
@@ -47,6 +50,23 @@ impl Course {
     pub(super) fn send(&mut self, now: Time) {
         if !self.started {
             self.sent = Some(now);
+        }
+    }
+
+    /// Notes that it waits for others again. Of a task that has started, what led to its first start stays, and the rest is lost time.
+    pub(super) fn block(&mut self) {
+        if !self.started {
+            *self = Self::default();
+        }
+    }
+
+    /// Notes that all that it waits for has completed; `after` is what it waited for last, with the parts of the time up to its end.
+    pub(super) fn unblock(&mut self, after: Option<(u32, ResponseParts)>, now: Time) {
+        if !self.started {
+            self.ready = Some(now);
+            if let Some((task, path)) = after {
+                (self.after, self.path) = (Some(task), path);
+            }
         }
     }
 

@@ -170,13 +170,22 @@ impl Data {
         let copy = self.copies.remove(&id)?;
         self.homing -= u64::from(copy.home);
         self.load.end(copy.from, copy.to);
+        let same = |other: &Copying| (other.file, other.to) == (copy.file, copy.to);
         match outcome {
             TransferOutcome::Arrived => {
-                self.replicas.arrived(copy.file, copy.to);
+                let there = self.replicas.arrived(copy.file, copy.to);
+                // The file may have gone meanwhile, and be wanted again.
+                if let Some(space) =
+                    self.spaces.get_mut(&copy.to).filter(|space| there && !space.has(copy.file))
+                {
+                    space.store(copy.file, copy.record.bytes);
+                }
                 if let Some(moved) = self.moved.get_mut(&copy.record.workflow) {
                     *moved = moved.saturating_add(copy.record.bytes.count());
                 }
             }
+            // Another one may be on its way there, asked for when the place it came from was known to have left.
+            _ if self.copies.values().any(same) => {}
             _ => {
                 self.replicas.broken(copy.file, copy.to);
                 self.remove(copy.file, copy.to);
@@ -234,6 +243,13 @@ impl Data {
         }
     }
 
+    /// The files that are on their way to a place that has not left, as far as is known: also from one that has, until the network tells that the
+    /// copy has broken off.
+    pub(super) fn moving(&self) -> BTreeSet<FileId> {
+        let begun = self.copies.values().filter(|copy| copy.record.began.is_some());
+        begun.filter(|copy| !self.replicas.is_away(copy.to)).map(|copy| copy.file).collect()
+    }
+
     /// Results on their way home.
     pub(super) fn homing(&self) -> u64 {
         self.homing
@@ -288,6 +304,24 @@ impl Data {
     /// Whether a task waits for files at a place.
     pub(super) fn waits(&self, task: TaskId, at: Place) -> bool {
         self.missing.of.get(&task).is_some_and(|(place, _)| *place == at)
+    }
+
+    /// The place where a task waits for files.
+    pub(super) fn place_of_task(&self, task: TaskId) -> Option<Place> {
+        self.missing.of.get(&task).map(|(place, _)| *place)
+    }
+
+    /// Whether a copy of a file waits for space at a place.
+    pub(super) fn is_for_space(&self, file: FileId, at: Place) -> bool {
+        self.for_space.contains_key(&(at, file))
+    }
+
+    /// The places that have a file, if all of them have left and it is not on its way to a place; or the one that has left and is waited for.
+    pub(super) fn away(&self, file: FileId, to: Place) -> Vec<Place> {
+        match self.broken.get(&(file, to)) {
+            Some(left) => vec![*left],
+            None => self.replicas.away(file, to),
+        }
     }
 
     /// Notes that a task waits for none of the files that it reads.

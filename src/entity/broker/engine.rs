@@ -15,10 +15,7 @@ impl Broker {
     /// Notes that all that a task waits for has completed. `after` is the task that it waited for last, with the parts of the time up to its end.
     pub(super) fn note_ready(&mut self, task: TaskId, after: Option<(u32, ResponseParts)>, now: Stamp) {
         if let Some(course) = self.state.workflows.course(task) {
-            course.ready = Some(now.time);
-            if let Some((task, path)) = after {
-                (course.after, course.path) = (Some(task), path);
-            }
+            course.unblock(after, now.time);
         }
     }
 

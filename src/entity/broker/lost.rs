@@ -1,12 +1,19 @@
 //! Jobs that return, and plans that no longer hold: what they said of tasks that have not been sent is dropped, and the policy decides anew.
 
 use super::pending::Pending;
-use super::{Broker, State, task};
-use crate::broker::BrokerEvent;
+use super::{Broker, State, is_recalled, rest, task};
+use crate::broker::{BrokerEvent, PoolFacts};
 use crate::entity::{Outbox, Stamp};
 use crate::model::{EventCause, Job, PlanRepair, TaskId};
 
 impl Broker {
+    /// Notes that a job moves.
+    pub(super) fn moved(&mut self, job: &Job, now: Stamp) {
+        if !is_recalled(job) {
+            self.state.last = now.time;
+        }
+    }
+
     /// Handles a job that has returned.
     pub(super) fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
         self.moved(&job, now);
@@ -20,9 +27,7 @@ impl Broker {
                 EventCause::Refused(_) => refused.push(pool),
                 EventCause::SiteLeft => {
                     self.state.tally.landed_nowhere += 1;
-                    // A job rests before it returns here. If every change is reported, the broker knows by now whether the site is back.
-                    let is_back = self.spec.monitoring_interval.is_zero() && self.state.pools[at].open;
-                    if !is_back {
+                    if self.is_news(at, &job, now) {
                         self.site_left(pool.site, now, outbox);
                     }
                 }
@@ -31,7 +36,19 @@ impl Broker {
             self.policy.on(&BrokerEvent::Returned { job: job.id, pool });
         }
         self.lose(task(&job));
-        self.wait(job, refused, now, outbox);
+        self.wait_returned(job, refused, now, outbox);
+    }
+
+    /// Whether what a job tells that has returned, that its site has left, is newer than the last report: it has rested with the dispatcher, and the site may
+    /// be back since. That matters for the files there.
+    fn is_news(&self, at: usize, job: &Job, now: Stamp) -> bool {
+        if self.state.workflows.is_empty() {
+            return true;
+        }
+        let PoolFacts { latency, .. } = self.state.pools[at].facts;
+        let tries = job.grid.as_ref().map_or(0, |grid| grid.tries());
+        let age = rest(&self.spec, tries) + latency;
+        self.state.pools[at].measured.micros() < now.time.micros().saturating_sub(age.micros())
     }
 
     /// Drops what is planned for a task that was lost, and for all that wait for it, directly or not: it was planned with the end of the

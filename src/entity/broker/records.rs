@@ -2,6 +2,7 @@
 
 use super::course::peak;
 use super::workflows::Enacted;
+use crate::entity::EndedJob;
 use crate::model::{
     JobId, Outcome, PartitionId, Passed, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskRecord,
     WorkflowRecord,
@@ -24,6 +25,13 @@ impl Ran {
 }
 
 impl Enacted {
+    /// Adds what a job was charged that has ended, each time that it has.
+    pub(super) fn charge(&mut self, ended: &EndedJob) {
+        let (energy, cost) = *ended.charged;
+        self.energy += energy;
+        self.cost += cost;
+    }
+
     /// Records a task, or those of a group, which began and ended at these times.
     pub(super) fn record_task(
         &self,
@@ -98,7 +106,7 @@ impl Enacted {
             outcome,
             tasks: self.submitted.ungrouped().tasks.len() as u32,
             completed: self.completed,
-            attempts: self.attempts,
+            attempts: self.tasks.iter().map(|task| u64::from(task.attempts)).sum(),
             critical_path: self.critical_path,
             bounds: self.bounds,
             peak: peak(held),

@@ -225,13 +225,17 @@ impl Broker {
     /// leaves for its site, if data is eager.
     pub(super) fn made(&mut self, task: TaskId, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
         let at = place_of(site);
+        self.missed |= self.state.data.replicas.is_away(at);
         let outputs: Vec<FileId> = self.state.workflows.outputs(task).collect();
         for file in outputs {
             self.state.data.made(file, at, &self.network);
             self.appeared(file, at, now, outbox);
             let readers = self.state.workflows.readers(file, task);
             if readers.is_empty() {
-                if let Some(record) = self.state.workflows.transfer(task, file) {
+                // A task that runs again may have brought it home before.
+                self.state.data.stranded.remove(&file);
+                let wanted = self.state.data.replicas.size(file).is_some();
+                if let Some(record) = self.state.workflows.transfer(task, file).filter(|_| wanted) {
                     self.bring_home(file, record, now, outbox);
                 }
             } else if self.spec.workflow.transfer == TransferMode::Eager {

@@ -1,9 +1,8 @@
 //! The one job of which the broker is asked where it is and why it was sent there.
 
-use super::data::place_of;
 use super::{Broker, State, task};
 use crate::broker::{Choice, TaskState};
-use crate::model::{FileId, Job, JobId, SiteId, TaskId};
+use crate::model::{Job, JobId, SiteId, TaskId};
 
 impl Broker {
     /// From now on each assignment of the job records what was compared for it.
@@ -38,13 +37,6 @@ impl Broker {
     /// Planned tasks that have ended and started before one that was sent before them to the same pool.
     pub fn overtakes(&self) -> u64 {
         self.state.turns.overtakes
-    }
-
-    /// The files that a task reads and that are not at a site, by name.
-    pub fn missing_files(&self, task: TaskId, site: SiteId) -> Vec<&str> {
-        let State { workflows, data, .. } = &self.state;
-        let missing = |file: &FileId| !data.replicas.is_at(*file, place_of(site));
-        workflows.inputs(task).filter(missing).filter_map(|file| workflows.file_name(task, file)).collect()
     }
 
     /// The last assignment of the traced job and what was compared for it.

@@ -3,14 +3,23 @@
 use crate::broker::Task;
 use crate::entity::{EndedJob, Outbox};
 use crate::model::{
-    CommandRefusal, EventCause, EventKind, EventRecord, Job, JobRecord, Origin, Outcome, PartitionId, Record,
-    SiteId, TaskId,
+    BrokerSpec, CommandRefusal, EventCause, EventKind, EventRecord, Job, JobRecord, Origin, Outcome,
+    PartitionId, Record, SiteId, TaskId,
 };
-use crate::units::{Bytes, Energy, Money, Time};
+use crate::units::{Bytes, Energy, Money, Span, Time};
 
 /// The task that a job of the grid is.
 pub(in crate::entity) fn task(job: &Job) -> TaskId {
     Task::new(job, &[]).id()
+}
+
+/// Most doublings of the back-off.
+const MOST_DOUBLINGS: u32 = 6;
+
+/// How long a job rests that has returned after so many tries.
+pub(in crate::entity) fn rest(spec: &BrokerSpec, tries: u32) -> Span {
+    let doublings = tries.saturating_sub(1).min(MOST_DOUBLINGS);
+    (spec.backoff * (1 << doublings)).max(Span::TICK)
 }
 
 /// True if the broker has ever recalled an assignment of the job: that it moves is no progress, since it may be recalled and sent

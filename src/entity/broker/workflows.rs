@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::beliefs::{believed, least, ranks, readers};
+use super::beliefs::{believed, least, ranks, readers, writers};
 use super::course::Course;
 use super::data::Data;
 use super::records::Ran;
@@ -32,19 +32,21 @@ pub(super) struct Enacted {
     /// How each task comes on.
     pub(super) tasks: Vec<Course>,
     /// Tasks that have not ended.
-    left: u32,
+    pub(super) left: u32,
     pub(super) completed: u32,
-    pub(super) attempts: u64,
     /// What the jobs that have ended were charged.
     pub(super) energy: Energy,
     pub(super) cost: Money,
     /// What policies see of it.
-    live: LiveWorkflow,
+    pub(super) live: LiveWorkflow,
     /// The number of its first file; those of the others follow.
     first_file: FileId,
     /// For each file the tasks that read it; follows from the workflow.
     #[serde(skip)]
     readers: Vec<Vec<u32>>,
+    /// For each file the task that writes it; follows from the workflow, too.
+    #[serde(skip)]
+    writers: Vec<Option<u32>>,
 }
 
 impl Workflows {
@@ -65,13 +67,18 @@ impl Workflows {
             let believed = believed(&workflow, &enacted.submitted, settings);
             let believed = believed.map_err(|error| error.to_string())?;
             enacted.live.set_dag(Dag::of(&workflow), ranks(believed.as_ref().unwrap_or(&workflow)));
-            enacted.readers = readers(&workflow);
+            (enacted.readers, enacted.writers) = (readers(&workflow), writers(&workflow));
         }
         Ok(())
     }
 
+    /// The workflows, in the order in which they arrived.
+    pub(super) fn each(&self) -> impl Iterator<Item = &Enacted> {
+        self.0.values()
+    }
+
     /// The workflow of a task, with the task's place in it.
-    fn of(&mut self, task: TaskId) -> Option<(&mut Enacted, usize)> {
+    pub(super) fn of(&mut self, task: TaskId) -> Option<(&mut Enacted, usize)> {
         let (first, enacted) = self.0.range_mut(..=task).next_back()?;
         let at = usize::try_from(task.0 - first.0).ok()?;
         (at < enacted.tasks.len()).then_some((enacted, at))
@@ -104,7 +111,7 @@ impl Workflows {
     }
 
     /// The same, to be read.
-    fn get(&self, task: TaskId) -> Option<(&Enacted, usize)> {
+    pub(super) fn get(&self, task: TaskId) -> Option<(&Enacted, usize)> {
         let (first, enacted) = self.0.range(..=task).next_back()?;
         let at = usize::try_from(task.0 - first.0).ok()?;
         (at < enacted.tasks.len()).then_some((enacted, at))
@@ -179,7 +186,7 @@ impl Workflows {
                     }
                     _ => None,
                 };
-                let ran = Ran { pool, ..Ran::nowhere(now) };
+                let ran = Ran { pool, attempts: enacted.tasks[at].attempts, ..Ran::nowhere(now) };
                 enacted.record_task(at, enacted.task_record(at, Outcome::Unfinished, ran, now), &[], sink);
             }
             let moved = data.all_moved(enacted.submitted.number);
@@ -190,7 +197,7 @@ impl Workflows {
 
 impl Enacted {
     /// The place of a file of the workflow in its list.
-    fn place(&self, file: FileId) -> usize {
+    pub(super) fn place(&self, file: FileId) -> usize {
         (file.0 - self.first_file.0) as usize
     }
 
@@ -199,7 +206,12 @@ impl Enacted {
         places.iter().map(move |at| FileId(first + u64::from(*at)))
     }
 
-    fn inputs(&self, at: usize) -> impl Iterator<Item = FileId> + use<'_> {
+    /// The place of the task that writes a file; `None` if none does.
+    pub(super) fn writer(&self, file: FileId) -> Option<usize> {
+        self.writers[self.place(file)].map(|at| at as usize)
+    }
+
+    pub(super) fn inputs(&self, at: usize) -> impl Iterator<Item = FileId> + use<'_> {
         self.files(&self.submitted.spec.tasks[at].inputs)
     }
 
@@ -283,7 +295,6 @@ impl Broker {
             tasks: vec![Course::default(); workflow.len()],
             left: workflow.len() as u32,
             completed: 0,
-            attempts: 0,
             energy: Energy::ZERO,
             cost: Money::ZERO,
             live: LiveWorkflow::new(
@@ -293,6 +304,7 @@ impl Broker {
             ),
             first_file,
             readers: readers(&workflow),
+            writers: writers(&workflow),
             submitted,
         };
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
@@ -329,10 +341,8 @@ impl Broker {
         let path = enacted.tasks[at].path + record.parts().unwrap_or_default();
         enacted.record_task(at, record, passed, outbox);
         enacted.tasks[at].ran = last_start.filter(|_| outcome == Outcome::Completed).map(|from| (from, end));
-        enacted.attempts += u64::from(attempts);
-        let (energy, cost) = *ended.charged;
-        enacted.energy += energy;
-        enacted.cost += cost;
+        enacted.charge(ended);
+        (enacted.tasks[at].start, enacted.tasks[at].attempts) = (start, attempts);
         enacted.left -= 1;
         let first = enacted.submitted.first_task;
         enacted.live.end(at, Ended { pool: place, at: end });
@@ -356,14 +366,19 @@ impl Broker {
                 let Some((job, _)) = tasks.take_blocked(enacted.live.id(at)) else { continue };
                 let outcome = Outcome::Cancelled;
                 outbox.record(Record::Job(unplaced(&job, outcome, now.time)));
-                let record = enacted.task_record(at, outcome, Ran::nowhere(now.time), now.time);
+                let ended = EndedJob::unplaced(&job, outcome, now.time);
+                enacted.charge(&ended);
+                let EndedJob { start, attempts, .. } = ended;
+                enacted.tasks[at].attempts = attempts;
+                let ran = Ran { start, attempts, ..Ran::nowhere(now.time) };
+                let record = enacted.task_record(at, outcome, ran, now.time);
                 enacted.record_task(at, record, &[], outbox);
                 enacted.release(at, false, data);
                 enacted.left -= 1;
                 *done += 1;
                 enacted.live.end(at, Ended { pool: None, at: now.time });
                 doomed.extend(enacted.live.dag().successors(at).map(|(next, _)| next));
-                cancelled.push(EndedJob::unplaced(&job, outcome, now.time));
+                cancelled.push(ended);
             }
         }
         if enacted.left == 0 {

@@ -202,6 +202,8 @@ pub enum WaitPlace {
         site: String,
         /// The files that were missing there when the wait began.
         files: Vec<String>,
+        /// Why some of them could not come then: the sites that have them have left, or the site has no space.
+        obstacles: Vec<String>,
     },
 }
 

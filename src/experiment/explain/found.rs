@@ -27,6 +27,8 @@ pub(super) fn find(folder: &RunFolder, options: &ExplainOptions) -> Result<JobRo
             sites.insert(Arc::clone(&row.site));
         }
         if row.job == options.job {
+            // A task that ran again has several rows, of which the last one tells all.
+            numbered.retain(|before: &JobRow| (before.origin, row.origin) != (Origin::Grid, Origin::Grid));
             numbered.push(row);
         }
     }

@@ -98,16 +98,19 @@ impl Stretches {
                 WaitPlace::Turn { site: name(*site), behind }
             }
             Place::Files(task, site) => {
-                let missing = grid.broker().map(|broker| broker.missing_files(*task, *site));
-                let files = missing.into_iter().flatten().map(str::to_owned).collect();
-                WaitPlace::Files { site: name(*site), files }
+                let awaited =
+                    grid.broker().map_or_else(Vec::new, |broker| broker.awaited_files(*task, *site));
+                let files = awaited.iter().map(|file| file.name.to_owned()).collect();
+                let site = name(*site);
+                let obstacles = awaited.iter().filter_map(|file| file.obstacle(&site, name)).collect();
+                WaitPlace::Files { site, files, obstacles }
             }
             Place::Dispatcher(Whereabouts::Held(site)) => WaitPlace::Held(name(*site)),
             Place::Dispatcher(Whereabouts::Input(site)) => WaitPlace::Input(name(*site)),
             Place::Dispatcher(Whereabouts::Outgoing(site)) => WaitPlace::Outgoing(name(*site)),
             Place::Dispatcher(Whereabouts::Resting) => WaitPlace::Resting,
             Place::Nowhere => WaitPlace::OnItsWay,
-            Place::Runs(_) | Place::Over => return self.end(now),
+            Place::Runs(_) | Place::Between | Place::Over => return self.end(now),
         };
         let same = |open: &Stretch| {
             open.attempt == attempt && open.place == place && is_like(told.as_ref(), open.begin.as_ref())

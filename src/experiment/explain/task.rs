@@ -81,6 +81,8 @@ pub fn job_of_task(folder: &RunFolder, task: &str, workflow: Option<u32>) -> Res
         }
         if *row.task == *task {
             found.push((row.workflow, row.job));
+            // A task that ran again has several rows.
+            found.dedup();
         }
         names.push(row.task);
     }
@@ -114,7 +116,7 @@ pub fn job_of_task(folder: &RunFolder, task: &str, workflow: Option<u32>) -> Res
 
 /// What the tables say of the task that the job is; `None` if it is none. `waits_for` is still to be found.
 pub(super) fn find(folder: &RunFolder, job: u64) -> Result<Option<ExplainedTask>, RunError> {
-    let Some(row) = row(folder, job)? else { return Ok(None) };
+    let Some(row) = row_known(folder, job, None)? else { return Ok(None) };
     let whole = folder
         .workflows()?
         .into_iter()
@@ -122,7 +124,7 @@ pub(super) fn find(folder: &RunFolder, job: u64) -> Result<Option<ExplainedTask>
         .find(|whole| whole.as_ref().is_ok_and(|whole| whole.workflow == row.workflow));
     let whole = whole.transpose()?;
     let after = match row.after {
-        Some(job) => self::row(folder, job)?.as_ref().map(WaitedFor::of),
+        Some(job) => row_known(folder, job, row.ready)?.as_ref().map(WaitedFor::of),
         None => None,
     };
     let parts = [
@@ -146,10 +148,16 @@ pub(super) fn find(folder: &RunFolder, job: u64) -> Result<Option<ExplainedTask>
     }))
 }
 
-fn row(folder: &RunFolder, job: u64) -> Result<Option<TaskRow>, RunError> {
-    let mut rows = folder.tasks()?.into_iter().flatten();
-    let found = rows.find(|row| row.as_ref().map_or(true, |row| row.job == job));
-    Ok(found.transpose()?)
+/// The row of the task that a job is: the last one, or that which was known at an instant.
+fn row_known(folder: &RunFolder, job: u64, known: Option<Time>) -> Result<Option<TaskRow>, RunError> {
+    let mut found = None;
+    for row in folder.tasks()?.into_iter().flatten() {
+        let row = row?;
+        if row.job == job && known.is_none_or(|known| row.known == known) {
+            found = Some(row);
+        }
+    }
+    Ok(found)
 }
 
 impl ExplainedTask {
@@ -163,13 +171,17 @@ impl ExplainedTask {
         if blockers.is_empty() {
             return Ok(());
         }
+        let mut rows: Vec<TaskRow> = Vec::new();
         for row in folder.tasks()?.into_iter().flatten() {
             let row = row?;
-            if blockers.contains(&JobId(row.job)) && !(failed && row.outcome == Outcome::Completed) {
-                self.waits_for.push(WaitedFor::of(&row));
+            if blockers.contains(&JobId(row.job)) {
+                rows.retain(|before| (before.job, &before.task) != (row.job, &row.task));
+                rows.push(row);
             }
         }
-        self.waits_for.sort_by_key(|task| task.job);
+        rows.sort_by_key(|row| row.job);
+        let rows = rows.iter().filter(|row| !(failed && row.outcome == Outcome::Completed));
+        self.waits_for.extend(rows.map(WaitedFor::of));
         Ok(())
     }
 }

@@ -15,6 +15,8 @@ use crate::units::Time;
 /// Follows one job through the records of a run and through its entities.
 pub(super) struct Watch {
     pub(super) job: JobRef,
+    /// Its end: a task that has completed before may run again.
+    end: Time,
     /// Where the job was last found: site, partition, key and rank of arrival.
     at: Option<(SiteId, usize, JobKey, u64)>,
     /// Its attempts so far, in order.
@@ -71,13 +73,15 @@ pub(super) enum Place {
     Site { site: SiteId, partition: usize, key: JobKey },
     /// Running.
     Runs(Try),
+    /// A task that has completed, and will run again.
+    Between,
     /// The job has ended.
     Over,
 }
 
 impl Watch {
-    pub(super) const fn new(job: JobRef) -> Self {
-        Self { job, at: None, tries: Vec::new(), ended: None, blockers: Vec::new() }
+    pub(super) const fn new(job: JobRef, end: Time) -> Self {
+        Self { job, end, at: None, tries: Vec::new(), ended: None, blockers: Vec::new() }
     }
 
     /// The time of its first start, once known.
@@ -88,8 +92,8 @@ impl Watch {
 
     /// Finds the job. Entities that may hold a grid job are asked first; all sites only if none of them has it.
     pub(super) fn find(&mut self, grid: &Grid) -> Place {
-        if self.ended.is_some() {
-            return Place::Over;
+        if let Some(ended) = &self.ended {
+            return if ended.end < self.end { Place::Between } else { Place::Over };
         }
         self.forget(grid);
         let traced = grid.broker().and_then(|broker| Some((broker, broker.traced_task()?)));
@@ -239,7 +243,12 @@ impl RecordSink for Watch {
             {
                 self.segment(&segment);
             }
-            Record::Event(event) if event.job_ref() == Some(self.job) => self.event(&event),
+            Record::Event(event) if event.job_ref() == Some(self.job) => {
+                if event.kind == EventKind::Repeated {
+                    self.ended = None;
+                }
+                self.event(&event);
+            }
             _ => {}
         }
     }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::experiment::{Progress, Run, RunError};
-use crate::model::{JobId, JobRef, SiteId, Submission, WorkflowId, WorkflowSubmission, WorkloadId};
+use crate::model::{
+    JobId, JobRef, SiteId, Submission, WorkflowId, WorkflowSpec, WorkflowSubmission, WorkloadId,
+};
 use crate::scenario::PlannedWorkload;
 use crate::units::Time;
 use crate::verify::JobRequest;
@@ -33,6 +35,8 @@ struct Stream {
     estimates: Option<Estimates>,
     /// Workflows that have been read, with their numbers.
     workflows: Vec<WorkflowSubmission>,
+    /// Their places by the numbers of their first jobs.
+    by_job: BTreeMap<u64, usize>,
 }
 
 impl Workloads {
@@ -52,6 +56,7 @@ impl Workloads {
             numbers: FxHashSet::default(),
             estimates,
             workflows: Vec::new(),
+            by_job: BTreeMap::new(),
         };
         let mut streams = BTreeMap::new();
         let planned = || resolved.site_workloads.iter().flatten().chain(&resolved.portal);
@@ -79,7 +84,7 @@ impl Workloads {
         self.streams.values().any(|stream| stream.feedback)
     }
 
-    /// Takes the request of a job; `None` if no workload has it.
+    /// Takes the request of a job; `None` if no workload has it. A task may run again, and has the same one then.
     ///
     /// # Errors
     /// The reason why the workload cannot be read further.
@@ -87,6 +92,9 @@ impl Workloads {
         let Some(stream) = self.streams.get_mut(&job.workload) else { return Ok(None) };
         loop {
             if let Some(asked) = stream.read.remove(&job.number.0) {
+                return Ok(Some(asked));
+            }
+            if let Some(asked) = stream.task(job.number.0)? {
                 return Ok(Some(asked));
             }
             if !stream.next()? {
@@ -131,6 +139,25 @@ impl Workloads {
 }
 
 impl Stream {
+    /// The request of a task of a workflow that has been read.
+    fn task(&self, number: u64) -> Result<Option<JobRequest>, String> {
+        let Some((first, workflow)) = self.by_job.range(..=number).next_back() else { return Ok(None) };
+        let (workflow, at) = (&self.workflows[*workflow], (number - first) as usize);
+        if at >= workflow.spec.tasks.len() {
+            return Ok(None);
+        }
+        let believed = self.believed(workflow)?;
+        let job = workflow.jobs(believed.as_ref()).nth(at);
+        Ok(job.map(|job| JobRequest { task: true, ..JobRequest::of(&job, false) }))
+    }
+
+    /// A workflow as it is believed to be, unless its run times are known.
+    fn believed(&self, workflow: &WorkflowSubmission) -> Result<Option<WorkflowSpec>, String> {
+        let Some(wanted) = self.estimates else { return Ok(None) };
+        let graph = Workflow::from_spec(workflow.spec.clone()).map_err(|error| error.problem)?;
+        Ok(Some(wanted.of_submitted(workflow, &graph).map_err(|error| error.problem)?.spec()))
+    }
+
     /// Reads a job, or the tasks of a workflow. Returns false if there is none.
     fn next(&mut self) -> Result<bool, String> {
         let next = self.source.next_submission();
@@ -138,20 +165,12 @@ impl Stream {
             None => return Ok(false),
             Some(Submission::Job(job)) => job,
             Some(Submission::Workflow(mut workflow)) => {
-                let believed = match self.estimates {
-                    Some(wanted) => {
-                        let graph =
-                            Workflow::from_spec(workflow.spec.clone()).map_err(|error| error.problem)?;
-                        let believed =
-                            wanted.of_submitted(&workflow, &graph).map_err(|error| error.problem)?;
-                        Some(believed.spec())
-                    }
-                    None => None,
-                };
+                let believed = self.believed(&workflow)?;
                 let request = |job| JobRequest { task: true, ..JobRequest::of(&job, false) };
                 let jobs = workflow.jobs(believed.as_ref());
                 self.read.extend(jobs.map(|job| (job.id.0, request(job))));
                 workflow.number = WorkflowId(self.workflows.len() as u32);
+                self.by_job.insert(workflow.first_job.0, self.workflows.len());
                 self.workflows.push(workflow);
                 return Ok(true);
             }

@@ -149,13 +149,14 @@ impl WaitPlace {
                     "it is planned for {site}, and waits for its turn in the plan behind `{behind}`"
                 );
             }
-            Self::Files { site, files } => {
+            Self::Files { site, files, obstacles } => {
                 let named: Vec<String> = files.iter().take(FILES).map(|file| format!("`{file}`")).collect();
                 let more = match files.len().saturating_sub(FILES) {
                     0 => String::new(),
                     more => format!(" and {more} more"),
                 };
-                return format!("it waits for files at {site}: {}{more}", named.join(", "));
+                let why: String = obstacles.iter().take(FILES).map(|why| format!("; {why}")).collect();
+                return format!("it waits for files at {site}: {}{more}{why}", named.join(", "));
             }
             Self::Site { .. } => "it has arrived, and the site has not run a pass yet",
             Self::Broker => "it waits for the broker to assign it to a pool",

@@ -114,12 +114,18 @@ impl Workflows {
 
 /// The path that determined the end: from the task that ended last back to the one that it waited for last, and so on.
 fn end_path(row: &WorkflowRow, tasks: &[TaskRow], first: u64) -> EndPath {
-    let by_job: FxHashMap<u64, &TaskRow> = tasks.iter().map(|task| (task.job, task)).collect();
+    // A task that ran again has several rows: what waited for it waited for the one that was known then.
+    let mut by_job: FxHashMap<u64, Vec<&TaskRow>> = FxHashMap::default();
+    tasks.iter().for_each(|task| by_job.entry(task.job).or_default().push(task));
+    let of = |job: u64, known: Option<Time>| {
+        let mut rows = by_job.get(&job)?.iter().rev();
+        rows.find(|row| known.is_none_or(|known| row.known == known))
+    };
     let mut path = Vec::new();
-    let mut next = row.last;
-    while let Some(task) = next.and_then(|job| by_job.get(&job)).filter(|_| path.len() < tasks.len()) {
+    let mut next = row.last.and_then(|job| of(job, None));
+    while let Some(task) = next.filter(|_| path.len() < tasks.len()) {
         path.extend(task.job.checked_sub(first).map(|at| TaskId(at as u32)));
-        next = task.after;
+        next = task.after.and_then(|job| of(job, task.ready));
     }
     path.reverse();
     EndPath { tasks: path, makespan: row.makespan, fastest_path: row.fastest_path }

@@ -12,7 +12,7 @@ keys! {
         /// Where files lie that no task writes, and to which the files go that no task reads: `"portal"`, or the name of a site.
         files: String = "portal".to_owned();
         /// What is done about a file that cannot be had, because the site that has it has left: who needs it waits until that site is back (`"wait"`), or it is copied from
-        /// another place that has it, if there is one (`"copy"`).
+        /// another place that has it, if there is one (`"copy"`), or else the task that wrote it [runs again](workflows.md#lost-data-computed-again) (`"again"`).
         lost: LostData = LostData::Copy;
         /// What is [planned anew](brokers.md#heft) when a task is lost, or the pool that it is planned for: it and all that waits for it
         /// (`"lost"`), or all that has not been sent (`"rest"`).

@@ -151,7 +151,7 @@ words! {
     FailureAction { "requeue" => Self::Requeue, "resubmit" was "give-back" => Self::Resubmit, "wait" => Self::Wait, "fail" => Self::Fail }
     InstantOrder { "instant" => Self::Instant, "event" => Self::Event }
     Payer { "user" => Self::User, "site" => Self::Site }
-    LostData { "wait" => Self::Wait, "copy" => Self::Copy }
+    LostData { "wait" => Self::Wait, "copy" => Self::Copy, "again" => Self::Again }
     TransferMode { "eager" => Self::Eager, "lazy" => Self::Lazy }
     PlanRepair { "lost" => Self::Lost, "rest" => Self::Rest }
     TaskOrder { "policy" => Self::Policy, "critical-path" => Self::CriticalPath }

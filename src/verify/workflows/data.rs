@@ -191,7 +191,7 @@ impl Workflows {
     pub(super) fn check_files(&self, paths: &Paths, verdict: &mut Verdict) {
         let mut carried = Carried::default();
         for of in self.submitted.values() {
-            of.check_files(paths, verdict);
+            of.check_files(paths, &self.repeated, verdict);
             for copy in of.copies.iter().filter(|copy| copy.arrived() && paths.steady) {
                 let Some(began) = copy.row.began else { continue };
                 let latency = paths.network.link(copy.from as usize, copy.to as usize).latency;
@@ -212,8 +212,16 @@ impl Workflows {
 
 impl Submitted {
     /// Checks that each task that completed had the files that it reads, and that each copy left from where its file was.
-    fn check_files(&self, paths: &Paths, verdict: &mut Verdict) {
+    fn check_files(&self, paths: &Paths, repeated: &FxHashMap<u64, Vec<Time>>, verdict: &mut Verdict) {
         let spec = &self.workflow.spec;
+        // A file may have gone everywhere and be needed again, since a task that reads it runs again.
+        let again = |file: u32, from: Time, to: Time| {
+            let readers = (self.workflow.first_job.0..)
+                .zip(&spec.tasks)
+                .filter(|(_, task)| task.inputs.contains(&file));
+            let mut times = readers.filter_map(|(job, _)| repeated.get(&job)).flatten();
+            times.any(|time| from <= *time && *time <= to)
+        };
         let number = self.workflow.number;
         let place = |row: &TaskRow| paths.places.get(&*row.site).copied();
         // Where and from when on each file is.
@@ -221,11 +229,13 @@ impl Submitted {
         let mut made = vec![false; spec.files.len()];
         for (at, task) in spec.tasks.iter().enumerate() {
             task.outputs.iter().for_each(|file| made[*file as usize] = true);
-            let Some(rows) = self.rows_of(at) else { continue };
-            let completed = rows.iter().all(|row| row.outcome == Outcome::Completed);
-            let known = rows.iter().map(|row| row.known).max();
-            if let (true, Some(place), Some(known)) = (completed, place(rows[0]), known) {
-                task.outputs.iter().for_each(|file| there[*file as usize].push((place, known, None)));
+            // The tasks of a group have rows alike.
+            let first =
+                self.workflow.groups.as_ref().map_or(at, |groups| groups.members[at][0].task as usize);
+            for row in self.rows_at(first).filter(|row| row.outcome == Outcome::Completed) {
+                if let Some(place) = place(row) {
+                    task.outputs.iter().for_each(|file| there[*file as usize].push((place, row.known, None)));
+                }
             }
         }
         for (file, _) in made.iter().enumerate().filter(|(_, made)| !**made) {
@@ -279,7 +289,8 @@ impl Submitted {
             if since(*file, *from, Some(*at)).is_none_or(|since| since > asked) {
                 fault(format!("{text} is to be copied from {} at {asked} s, where it is not then", row.from));
             }
-            if since(*file, *to, Some(*at)).is_some_and(|since| since < asked) {
+            let already = since(*file, *to, Some(*at)).filter(|since| *since < asked);
+            if already.is_some_and(|since| !again(*file, since, asked)) {
                 fault(format!("{text} is to be copied to {} at {asked} s, where it is already", row.to));
             }
         }
@@ -291,7 +302,7 @@ impl Submitted {
                 || [first.from, first.to]
                     .iter()
                     .any(|place| paths.may_have_left(*place, first.row.asked, asked));
-            if both && !broken {
+            if both && !broken && !again(second.file, first.row.asked, asked) {
                 let message = format!(
                     "file `{}` of workflow {number} is to be copied to {} at {asked} s, where it is on its way to since {} s",
                     second.row.file, second.row.to, first.row.asked

@@ -1,13 +1,16 @@
 //! The check of attempts that failed by themselves: against the draws of their workflow, which are made again.
 
 use super::{Submitted, Workflows};
-use crate::model::Outcome;
+use crate::model::{EventKind, Outcome};
 use crate::output::{EventRow, TaskRow};
 use crate::workflow::faults;
 
 impl Workflows {
     /// Notes an event of a job.
     pub(crate) fn event(&mut self, event: &EventRow) {
+        if let (true, Some(job)) = (&*event.event == EventKind::Repeated.name(), event.job) {
+            self.repeated.entry(job).or_default().push(event.time);
+        }
         if let (true, Some(job), Some(attempt)) = (&*event.cause == "task-failed", event.job, event.attempt) {
             self.failed.entry(job).or_default().push(attempt);
         }

@@ -1,8 +1,6 @@
 //! The check of groups: their tasks run inside the job of the group, on its processors, in its order and no faster than it.
 
-use rustc_hash::FxHashMap;
-
-use super::{Submitted, TaskJob, violation};
+use super::{Submitted, TaskJob, TaskJobs, violation};
 use crate::model::{GroupMember, Outcome, PartitionSpec};
 use crate::output::TaskRow;
 use crate::units::{Span, Time, Work};
@@ -14,15 +12,10 @@ type Ran<'a> = (&'a GroupMember, &'a TaskRow);
 
 impl Submitted {
     /// Checks the tasks of each group against its job.
-    pub(super) fn check_members(
-        &self,
-        jobs: &FxHashMap<u64, TaskJob>,
-        platform: &Platform,
-        verdict: &mut Verdict,
-    ) {
+    pub(super) fn check_members(&self, jobs: &TaskJobs, platform: &Platform, verdict: &mut Verdict) {
         for at in 0..self.workflow.spec.tasks.len() {
             let Some(members) = self.workflow.members(at) else { continue };
-            let job = jobs.get(&(self.workflow.first_job.0 + at as u64));
+            let job = jobs.get(&(self.workflow.first_job.0 + at as u64)).and_then(|jobs| jobs.last());
             let (Some(rows), Some(job)) = (self.rows_of(at), job) else { continue };
             let members: Vec<Ran<'_>> = members.iter().zip(rows).collect();
             for (row, time, message) in self.faults(at, &members, job, platform) {

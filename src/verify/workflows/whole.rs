@@ -1,10 +1,9 @@
 //! The check of a workflow's row: against its tasks, and against the grid that it ran on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
-
-use super::{Submitted, TaskJob, Workflows, parts};
+use super::parts::parts;
+use super::{Submitted, TaskJobs, Workflows};
 use crate::model::{Outcome, PartitionSpec, WorkflowTask};
 use crate::output::{TaskRow, WorkflowRow};
 use crate::units::{Bytes, Energy, Span, Time, Work};
@@ -71,7 +70,7 @@ fn ratio(name: &'static str, written: Option<f64>, above: Span, below: f64) -> C
 
 impl Submitted {
     /// The columns of a workflow's row.
-    fn told(&self, whole: &WorkflowRow, jobs: &FxHashMap<u64, TaskJob>, platform: &Platform) -> Vec<Column> {
+    fn told(&self, whole: &WorkflowRow, jobs: &TaskJobs, platform: &Platform) -> Vec<Column> {
         let rows = || self.rows.iter().flatten();
         let completed = rows().filter(|task| task.outcome == Outcome::Completed).count();
         let unfinished = rows().any(|task| task.outcome == Outcome::Unfinished);
@@ -174,16 +173,17 @@ impl Submitted {
     }
 
     /// The columns of what was moved and charged. An older table has none of them.
-    fn spent(&self, whole: &WorkflowRow, jobs: &FxHashMap<u64, TaskJob>) -> Vec<Column> {
+    fn spent(&self, whole: &WorkflowRow, jobs: &TaskJobs) -> Vec<Column> {
         let WorkflowRow { ended, moved_bytes, energy, cost, .. } = *whole;
         let (Some(moved), Some(energy), Some(cost)) = (moved_bytes, energy, cost) else { return Vec::new() };
         let each = || self.copies.iter().map(|copy| copy.moved(ended));
         let (least, most): (u64, u64) =
             each().fold((0, 0), |sum, (least, most)| (sum.0 + least, sum.1 + most));
-        // Of the jobs that the broker knows to have ended.
-        let over = self.rows.iter().flatten().filter(|task| task.outcome != Outcome::Unfinished);
-        let over: BTreeSet<u64> = over.map(|task| task.job).collect();
-        let over = || over.iter().filter_map(|job| jobs.get(job));
+        // Of the jobs that the broker knows to have ended, each time that they have.
+        let ended = |at| self.rows_at(at).filter(|task| task.outcome != Outcome::Unfinished);
+        let over = (0..self.rows.len()).filter_map(|at| Some((ended(at).next()?.job, ended(at).count())));
+        let over: BTreeMap<u64, usize> = over.collect();
+        let over = || over.iter().flat_map(|(job, times)| jobs.get(job).into_iter().flatten().take(*times));
         let joules = |energy: Energy| energy.nanojoules() as i128;
         vec![
             ("moved_bytes", (!(least..=most).contains(&moved)).then(|| most.to_string())),
@@ -215,22 +215,29 @@ impl Submitted {
         longest
     }
 
-    /// The row of a job: of a group with the times of its job, whose last attempt is known to have begun only if it is the only one.
-    fn row(&self, at: usize, jobs: &FxHashMap<u64, TaskJob>) -> Option<TaskRow> {
-        let row = (*self.rows_of(at)?.first()?).clone();
+    /// The row of a job, the last one or that which the broker knew at an instant: of a group with the times of its job, whose last attempt is known
+    /// to have begun only if it is the only one.
+    fn row(&self, at: usize, known: Option<Time>, jobs: &TaskJobs) -> Option<TaskRow> {
+        let first = match &self.workflow.groups {
+            Some(groups) => groups.members[at].first()?.task as usize,
+            None => at,
+        };
+        let rows = self.rows_at(first).enumerate();
+        let (nth, row) = rows.filter(|(_, row)| known.is_none_or(|known| row.known == known)).last()?;
+        let row = row.clone();
         if self.workflow.members(at).is_none() || row.outcome == Outcome::Unfinished {
             return Some(row);
         }
-        let job = jobs.get(&row.job)?;
+        let job = jobs.get(&row.job)?.get(nth)?;
         let last_start = job.start.filter(|_| job.attempts == 1);
         Some(TaskRow { started: job.start, last_start, ended: job.end, ..row })
     }
 
     /// Most processors that jobs held at once in attempts that completed; `None` if it is not known when these began.
-    fn peak(&self, jobs: &FxHashMap<u64, TaskJob>) -> Option<u64> {
+    fn peak(&self, jobs: &TaskJobs) -> Option<u64> {
         let mut changes: Vec<(Time, i64)> = Vec::new();
         for (at, spec) in self.workflow.spec.tasks.iter().enumerate() {
-            let row = self.row(at, jobs);
+            let row = self.row(at, None, jobs);
             let Some(row) = row.filter(|row| row.outcome == Outcome::Completed) else { continue };
             let (from, to) = (row.last_start?, row.ended);
             changes.extend([(from, i64::from(spec.procs)), (to, -i64::from(spec.procs))]);
@@ -246,12 +253,12 @@ impl Submitted {
     }
 
     /// The parts of the makespan on the way back from the task that ended last; `None` if the workflow has not ended.
-    fn path(&self, whole: &WorkflowRow, jobs: &FxHashMap<u64, TaskJob>) -> Option<[Span; 5]> {
-        let of = |job: u64| {
+    fn path(&self, whole: &WorkflowRow, jobs: &TaskJobs) -> Option<[Span; 5]> {
+        let of = |job: u64, known: Option<Time>| {
             let at = usize::try_from(job.checked_sub(self.workflow.first_job.0)?).ok()?;
-            (at < self.workflow.spec.tasks.len()).then(|| self.row(at, jobs))?
+            (at < self.workflow.spec.tasks.len()).then(|| self.row(at, known, jobs))?
         };
-        let last = of(whole.last?)
+        let last = of(whole.last?, None)
             .filter(|task| task.known == whole.ended && task.outcome != Outcome::Unfinished)?;
         let (mut sum, mut next, mut known) = ([Span::ZERO; 5], Some(last), true);
         // A damaged table may lead in a circle.
@@ -269,7 +276,7 @@ impl Submitted {
             for (sum, part) in sum.iter_mut().zip(parts(&task)?) {
                 *sum += part;
             }
-            next = task.after.and_then(of);
+            next = task.after.and_then(|job| of(job, task.ready));
         }
         None
     }

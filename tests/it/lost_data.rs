@@ -1,0 +1,489 @@
+//! `lost = "again"`: tasks whose output is lost run again, with what that needs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gridemu::grid::{Grid, GridError, Policies};
+use gridemu::local::Registry;
+use gridemu::model::{
+    BrokerSpec, ChurnAct, EventKind, FailureAction, GridSpec, Link, LostData, NetworkSpec, Outcome,
+    PlannedChurn, Record, SiteSpec, StorageSpec, TaskOrder, TransferMode, WorkflowSettings, WorkflowSpec,
+};
+use gridemu::units::{Bandwidth, Bytes, Rate, Span, Time};
+use gridemu::workflow::WorkflowSource;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::cli::gridemu;
+use crate::enactment::{tasks, workflows};
+use crate::support::{cases, judged, through_bytes};
+use crate::validating::legal;
+use crate::validating_workflows::damage;
+use crate::workflow_data::submissions;
+
+/// Three tasks in a chain, `a` (20 s), `b` (40 s), `c` (60 s) at reference speed, on `ada` and on `bob`, who is twice as fast. All places are a second and 1 MB/s apart.
+/// `bob` leaves at 40 s, which the broker knows at 41 s.
+const CHAIN: &str = r#"
+[[site]]
+name = "ada"
+machines = [{ class = "node", count = 1 }]
+policy = "fcfs"
+[[site]]
+name = "bob"
+machines = [{ class = "node", count = 1, speed = 2.0 }]
+policy = "fcfs"
+[network]
+latency = "1 s"
+bandwidth = "8 Mbit/s"
+[broker]
+policy = "mct"
+monitoring_interval = "0 s"
+[workflow]
+lost = "again"
+[[event]]
+at = "40 s"
+leave = "bob"
+[[event]]
+at = "30 min"
+join = "bob"
+[[workload]]
+workflow = "chain.json"
+"#;
+
+/// `b` reads `fa` (5 MB), which `a` writes, and `c` reads `fb` (3 MB), which `b` writes, and `fx` (10 MB), which is stage-in.
+const TASKS: &str = r#"{"name": "chain", "schemaVersion": "1.5", "workflow": {
+    "specification": {"tasks": [
+        {"name": "a", "id": "a", "children": ["b"], "parents": [], "inputFiles": [], "outputFiles": ["fa"]},
+        {"name": "b", "id": "b", "children": ["c"], "parents": ["a"], "inputFiles": ["fa"], "outputFiles": ["fb"]},
+        {"name": "c", "id": "c", "children": [], "parents": ["b"], "inputFiles": ["fb", "fx"], "outputFiles": []}],
+        "files": [{"id": "fa", "sizeInBytes": 5000000}, {"id": "fb", "sizeInBytes": 3000000}, {"id": "fx", "sizeInBytes": 10000000}]},
+    "execution": {"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z", "tasks": [
+        {"id": "a", "runtimeInSeconds": 20}, {"id": "b", "runtimeInSeconds": 40}, {"id": "c", "runtimeInSeconds": 60}], "machines": []}}}"#;
+
+/// A folder with the chain, and the runs of it with these settings.
+fn chain(runs: &[(&str, &[&str])]) -> (tempfile::TempDir, Vec<PathBuf>) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("chain.json"), TASKS).unwrap();
+    let file = folder.path().join("chain.toml");
+    fs::write(&file, CHAIN).unwrap();
+    let run = |(name, set): &(&str, &[&str])| {
+        let out = folder.path().join(name);
+        let set: Vec<&str> = set.iter().flat_map(|set| ["--set", *set]).collect();
+        let fixed = ["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+        gridemu(&[&fixed[..], &set].concat()).well();
+        out
+    };
+    let runs = runs.iter().map(run).collect();
+    (folder, runs)
+}
+
+fn rows(out: &Path, table: &str) -> Vec<String> {
+    fs::read_to_string(out.join(table)).unwrap().lines().skip(1).map(str::to_owned).collect()
+}
+
+/// By hand. `a` runs at `bob` from 1 to 11, `b` from 13 to 33, and then all readers of `fa` have ended and it goes. `c` is meant for `bob`, too, where `fx`
+/// would be at 45. But `bob` leaves at 40, and with it `fb`: at 41 `b` is to run again, and so is `a`. At `ada`, `a` runs from 42 to 62, `b`
+/// from 64, when `fa` lies there, to 104; at 105 `c` is ready and `fx` asked for, which is there at 116, so `c` runs from 117 to 177. Of the 178 s, `a` as it was
+/// when `b` became ready has 12; `b` lost 51 from its first start to its last.
+#[test]
+fn a_chain_runs_again_by_hand() {
+    let (_folder, runs) = chain(&[("again", &[]), ("copy", &["workflow.lost=copy"])]);
+    let [out, copy] = &runs[..] else { panic!("two runs") };
+    assert_eq!(
+        rows(out, "tasks.csv"),
+        [
+            "0,a,a,1,bob,node,,0,0,0,1,1,1,11,12,completed,1,10,0,2,0,0",
+            "0,b,b,2,bob,node,1,12,12,12,13,13,13,33,34,completed,1,20,0,2,0,0",
+            "0,a,a,1,ada,node,,0,0,0,1,1,42,62,63,completed,2,20,0,2,0,41",
+            "0,b,b,2,ada,node,1,12,12,12,13,13,64,104,105,completed,2,40,0,2,0,51",
+            "0,c,c,3,ada,node,2,105,105,116,117,117,117,177,178,completed,1,60,11,2,0,0",
+        ]
+    );
+    let whole = &rows(out, "workflows.csv")[0];
+    assert!(whole.starts_with("0,chain,0,178,178,120,completed,3,3,5,"), "{whole}");
+    assert!(whole.ends_with(",3,110,11,6,0,51"), "{whole}");
+    let events = rows(out, "events.csv");
+    for said in ["41,repeated,site-left,grid,,,1,1,grid,1,", "41,repeated,site-left,grid,,,1,2,grid,1,"] {
+        assert!(events.iter().any(|row| row.starts_with(said)), "{events:#?}");
+    }
+    // Otherwise `c` waits until `bob` is back.
+    let last = &rows(copy, "tasks.csv")[2];
+    assert!(last.contains(",c,c,3,bob,"), "{last}");
+    assert!(
+        rows(copy, "workflows.csv")[0].starts_with("0,chain,0,1844,1844,"),
+        "{:?}",
+        rows(copy, "workflows.csv")
+    );
+}
+
+/// The tables tell of the last time that a task ran, and other commands know.
+#[test]
+fn who_reads_the_tables_knows_of_tasks_that_ran_again() {
+    let (_folder, runs) = chain(&[("again", &[]), ("copy", &["workflow.lost=copy"])]);
+    let [again, copy] = [runs[0].to_str().unwrap(), runs[1].to_str().unwrap()];
+    let told = gridemu(&["explain", again, "--task", "b"]);
+    let text = told.well().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in ["completed at 104 s", "it is task `b`", "lost 51 s"] {
+        assert!(text.contains(said), "no `{said}` in {}", told.out);
+    }
+    assert!(!told.out.contains("note:"), "{}", told.out);
+    let told = gridemu(&["explain", again, "--task", "b", "--at", "35"]);
+    assert!(told.well().out.contains("completed") || told.out.contains("ended"), "{}", told.out);
+    gridemu(&["compare", again, copy]).well();
+    let exported = gridemu(&["export", again, "--workflow", "0"]).json();
+    let ran = exported["workflow"]["execution"]["tasks"].as_array().unwrap();
+    assert!(
+        ran.iter().any(|task| task["id"] == "b" && task["runtimeInSeconds"].as_f64() == Some(40.0)),
+        "{ran:?}"
+    );
+
+    // Without the event that says so, a task has one row, and so has its job.
+    let path = runs[0].join("events.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    let kept: Vec<&str> =
+        text.lines().filter(|line| !line.contains("41,repeated,site-left,grid,,,1,1,")).collect();
+    fs::write(&path, kept.join("\n") + "\n").unwrap();
+    gridemu(&["validate", again]).ends(1, &["not valid"]);
+    let said = gridemu(&["validate", again, "--json"]).out;
+    for part in ["job 1 runs from 42 s to 62 s, after its end", "job 1 has a second row"] {
+        assert!(said.contains(part), "no `{part}` in {said}");
+    }
+    fs::write(&path, text).unwrap();
+    gridemu(&["validate", again]).well();
+    // `c` began when `b` had run again, not before.
+    damage(&runs[0], "tasks.csv", "0,c,", "ready", "34");
+    let said = gridemu(&["validate", again, "--json"]).out;
+    assert!(
+        said.contains("all that it waits for has completed at 34 s") || said.contains("`ready` of task `c`"),
+        "{said}"
+    );
+}
+
+/// At 60 s, `c` waits at `ada` for `fb`, which lies at `bob` alone. If `bob` never comes back, the run says so, and what is done is in its files.
+#[test]
+fn who_waits_for_a_site_that_has_left_is_told() {
+    let (folder, runs) = chain(&[("copy", &["workflow.lost=copy"])]);
+    let told = gridemu(&["explain", runs[0].to_str().unwrap(), "--task", "c", "--at", "60"]);
+    let text = told.well().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "it waits for files at ada: `fb`; file `fb` is only at `bob`, which has left";
+    assert!(text.contains(said), "{}", told.out);
+    let file = folder.path().join("never.toml");
+    let (leave, back) = CHAIN.split_once("[[event]]\nat = \"30 min\"").unwrap();
+    fs::write(&file, format!("{leave}{}", back.split_once("\"bob\"\n").unwrap().1)).unwrap();
+    let out = folder.path().join("never");
+    let run =
+        |lost: &str| gridemu(&["run", file.to_str().unwrap(), "--set", lost, "--out", out.to_str().unwrap()]);
+    run("workflow.lost=wait").ends(
+        1,
+        &[
+            "1 job is left: job 3 waits at the broker for 1 processor and for data: file `fb` is only at `bob`, which has left",
+            "2 jobs had ended by then",
+        ],
+    );
+    assert_eq!(rows(&out, "tasks.csv").len(), 3);
+    // What there is can be judged and explained.
+    gridemu(&["validate", out.to_str().unwrap()]).well();
+    let told = gridemu(&["explain", out.to_str().unwrap(), "--task", "c", "--at", "60"]);
+    assert!(told.well().out.contains("`bob`, which has left"), "{}", told.out);
+    fs::remove_dir_all(&out).unwrap();
+    run("workflow.lost=again").well();
+}
+
+/// A grid whose sites leave and come back, and what is submitted to it.
+#[derive(Clone, Debug)]
+struct Case {
+    lost: LostData,
+    policy: &'static str,
+    transfer: TransferMode,
+    files: u32,
+    monitoring: u64,
+    backoff: u64,
+    latencies: Vec<u64>,
+    /// Of each site, when it leaves and comes back, in turn, in seconds from one to the next.
+    churn: Vec<Vec<u64>>,
+    capacity: Option<u64>,
+    submitted: Vec<(u64, WorkflowSpec)>,
+}
+
+const SITES: usize = 3;
+
+fn case() -> impl Strategy<Value = Case> {
+    let settings = (
+        select(vec![LostData::Wait, LostData::Copy, LostData::Again]),
+        select(vec!["mct", "min-min", "heft", "round-robin", "least-loaded"]),
+        select(vec![TransferMode::Eager, TransferMode::Lazy]),
+        0..=SITES as u32,
+        (select(vec![0_u64, 7, 60]), select(vec![0_u64, 5, 300])),
+    );
+    let latencies = prop::collection::vec(select(vec![0_u64, 1, 20]), SITES);
+    // Only if each site comes back in the end, nothing waits for ever.
+    let churn = prop::collection::vec(prop::collection::vec(1_u64..60, 0..8), SITES);
+    let capacity = prop_oneof![3 => Just(None), 1 => (500_000_u64..2_000_000).prop_map(Some)];
+    (settings, latencies, churn, capacity, submissions()).prop_map(
+        |((lost, policy, transfer, files, (monitoring, backoff)), latencies, churn, capacity, submitted)| {
+            Case { lost, policy, transfer, files, monitoring, backoff, latencies, churn, capacity, submitted }
+        },
+    )
+}
+
+impl Case {
+    fn spec(&self) -> GridSpec {
+        let site = |at: usize| {
+            let mut site = SiteSpec::plain(&format!("site-{at}"), 2, "fcfs".parse().expect("a policy"));
+            site.partitions[0].speed = Rate::from_units((1 + at as u64) << 20);
+            let mut time = 0;
+            for (nth, gap) in self.churn[at].iter().enumerate() {
+                time += gap;
+                let act = if nth % 2 == 0 { ChurnAct::LeaveSite } else { ChurnAct::JoinSite };
+                site.churn.script.push(PlannedChurn { at: Time::from_secs(time), act });
+            }
+            site.churn.on_failure = FailureAction::Resubmit;
+            site
+        };
+        let mut network = NetworkSpec::uniform(SITES, Link::default());
+        for (at, latency) in self.latencies.iter().enumerate() {
+            for other in 0..=at {
+                let bandwidth = Some(Bandwidth::from_bits(100_000 * (1 + other as u64)));
+                network.set(other, at + 1, Link { latency: Span::from_secs(*latency), bandwidth });
+            }
+        }
+        if let Some(capacity) = self.capacity {
+            network.storages =
+                vec![StorageSpec { bandwidth: None, capacity: Some(Bytes::new(capacity)) }; SITES + 1];
+            network.storages[0].capacity = None;
+        }
+        let broker = BrokerSpec::new(self.policy.parse().expect("a broker policy"));
+        let workflow = WorkflowSettings {
+            transfer: self.transfer,
+            files: self.files,
+            lost: self.lost,
+            ..WorkflowSettings::default()
+        };
+        let monitoring_interval = Span::from_secs(self.monitoring);
+        GridSpec {
+            seed: 1,
+            sites: (0..SITES).map(site).collect(),
+            network,
+            broker: Some(BrokerSpec {
+                monitoring_interval,
+                retries: 100,
+                backoff: Span::from_secs(self.backoff),
+                workflow,
+                ..broker
+            }),
+        }
+    }
+
+    fn grid(&self) -> Grid {
+        self.grid_of(&self.spec())
+    }
+
+    fn grid_of(&self, spec: &GridSpec) -> Grid {
+        let given =
+            self.submitted.iter().map(|(at, workflow)| (Time::from_micros(*at), workflow.clone())).collect();
+        let source = WorkflowSource::given("test", given, 1, "portal");
+        Grid::build(spec, Vec::new(), Some(Box::new(source)), &Policies::standard()).expect("a grid")
+    }
+
+    /// Whether all sites come back for good, and take every file.
+    fn heals(&self) -> bool {
+        self.capacity.is_none() && self.churn.iter().all(|churn| churn.len() % 2 == 0)
+    }
+}
+
+/// The times of each task's rows are in order, and the parts of each workflow sum to its makespan.
+fn sound(records: &[Record]) -> Result<(), TestCaseError> {
+    for task in tasks(records).iter().filter(|task| task.outcome != Outcome::Unfinished) {
+        let marks = [task.ready, task.decided, task.sent, task.queued, task.start, task.last_start];
+        let ends = [Some(task.end), Some(task.known)];
+        prop_assert!(marks.iter().chain(&ends).flatten().is_sorted(), "{task:?}");
+        if let (Some(parts), Some(ready)) = (task.parts(), task.ready) {
+            prop_assert_eq!(parts.total(), task.known.since(ready));
+        }
+    }
+    for whole in workflows(records).iter().filter(|whole| whole.outcome == Outcome::Completed) {
+        prop_assert_eq!(whole.parts.map(|parts| parts.total()), Some(whole.makespan()), "{:?}", whole);
+        prop_assert_eq!(whole.completed, whole.tasks);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn workflows_complete_whatever_sites_take_along(case in case()) {
+        let mut records = Vec::new();
+        let ended = case.grid().run(&mut records);
+        sound(&records)?;
+        match ended {
+            Ok(_) => {
+                let open = workflows(&records).iter().filter(|whole| whole.outcome == Outcome::Unfinished).count();
+                prop_assert_eq!(open, 0);
+                let completed = workflows(&records).iter().all(|whole| whole.outcome == Outcome::Completed);
+                prop_assert!(completed || !case.heals());
+            }
+            Err(GridError::Stuck { .. }) => prop_assert!(!case.heals(), "stuck, though all sites came back"),
+            Err(error) => prop_assert!(error.to_string().contains("does not fit into the storage"), "{error}"),
+        }
+        let verdict = judged(&Registry::standard(), &case.spec().sites, true, &records);
+        prop_assert!(verdict.is_valid(), "{:#?}", verdict.broken);
+        let repeated = |record: &&Record| matches!(record, Record::Event(event) if event.kind == EventKind::Repeated);
+        prop_assert!(case.lost == LostData::Again || !records.iter().any(|record| repeated(&record)));
+    }
+
+    #[test]
+    fn a_run_with_lost_data_goes_on_from_a_snapshot(case in case(), cut in 0_usize..400) {
+        let (mut whole, mut parts) = (Vec::new(), Vec::new());
+        let mut grid = case.grid();
+        // A run that is stuck has no last moment.
+        let step = |grid: &mut Grid, records: &mut Vec<Record>| {
+            grid.now() < Time::from_secs(5_000) && grid.step(records).is_ok_and(|step| step.is_some())
+        };
+        while step(&mut grid, &mut whole) {}
+        let mut first = case.grid();
+        for _ in 0..cut {
+            step(&mut first, &mut parts);
+        }
+        let saved = first.snapshot().expect("a state");
+        let mut second = case.grid();
+        second.restore(through_bytes(&saved), false).expect("it fits");
+        prop_assert_eq!(&second.snapshot().expect("a state"), &saved);
+        while step(&mut second, &mut parts) {}
+        prop_assert_eq!(parts, whole);
+    }
+}
+
+/// A scenario of two generated workflows on three sites, which leave and come back after these gaps, in tens of seconds.
+fn scenario(seed: u64, settings: &[String], workload: &[String], churn: &[Vec<u64>]) -> String {
+    let mut text = format!("seed = {seed}\n");
+    for (site, speed) in ["ada", "bob", "eve"].iter().zip([1, 2, 3]) {
+        text += &format!(
+            "[[site]]\nname = \"{site}\"\nmachines = [{{ class = \"{site}\", count = 3, speed = {speed}.0 }}]\npolicy = \"easy\"\n"
+        );
+    }
+    text += "[churn]\non_failure = \"resubmit\"\n[network]\nlatency = \"2 s\"\nbandwidth = \"20 Mbit/s\"\n";
+    text += &settings.join("\n");
+    for (site, gaps) in ["ada", "bob", "eve"].iter().zip(churn) {
+        let mut at = 0;
+        for (nth, gap) in gaps.iter().enumerate() {
+            at += 10 * gap;
+            let what = if nth % 2 == 0 { "leave" } else { "join" };
+            text += &format!("\n[[event]]\nat = \"{at} s\"\n{what} = \"{site}\"");
+        }
+    }
+    text += "\n[[workload]]\nworkflow = \"layered[tasks=25,width=5,runtime=1 min..8 min,data=15 MB]\"\ncount = 2\nevery = \"5 min\"\n";
+    text + &workload.join("\n") + "\n"
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    /// Whole runs: the checker, which shares no code with the broker, accepts them, and they are the same however they are driven.
+    #[test]
+    fn whole_runs_with_lost_data_are_valid(
+        seed in 0_u64..1000,
+        churn in prop::collection::vec(prop::collection::vec(1_u64..60, 0..7), 3),
+        lost in select(vec!["wait", "copy", "again", "again", "again"]),
+        policy in select(vec!["mct", "heft", "min-min", "peft"]),
+        transfer in select(vec!["eager", "lazy"]),
+        files in select(vec!["portal", "bob"]),
+        order in select(vec!["policy", "critical-path"]),
+        error in select(vec!["0.0", "0.4"]),
+        (interval, backoff) in (select(vec!["0 s", "30 s"]), select(vec!["1 s", "3 min"])),
+        workload in prop::sample::subsequence(
+            vec!["group = \"horizontal[size=2]\"", "failures = { \"*\" = 0.1 }", "engine_delay = \"20 s\""], 0..=3,
+        ),
+    ) {
+        let settings = format!(
+            "[broker]\npolicy = \"{policy}\"\nmonitoring_interval = \"{interval}\"\nbackoff = \"{backoff}\"\nretries = 100\n\
+             [workflow]\nlost = \"{lost}\"\ntransfer = \"{transfer}\"\nfiles = \"{files}\"\norder = \"{order}\"\nerror = {error}"
+        );
+        let workload: Vec<String> = workload.into_iter().map(str::to_owned).collect();
+        let text = scenario(seed, &[settings], &workload, &churn);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run.toml");
+        fs::write(&file, &text).unwrap();
+        let run = |name: &str, more: &[&str]| {
+            let out = folder.path().join(name);
+            let fixed = ["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+            let ran = gridemu(&[&fixed[..], more].concat());
+            // A run that is stuck has its files, too.
+            legal(&out);
+            let summary: serde_json::Value =
+                serde_json::from_str(&fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
+            (summary["fingerprint"].clone(), ran.out.contains("stuck"))
+        };
+        let one = run("one", &["--engine", "direct"]);
+        prop_assert_eq!(&one, &run("two", &["--engine", "actors", "--threads", "2"]), "{}", text);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(150))]
+
+    /// A fork under another table `[workflow]`, or with other storages, goes on; what it then loses is handled as the new table says.
+    #[test]
+    fn a_fork_goes_on_under_another_table(
+        case in case(), cut in 0_usize..300, lost in select(vec![LostData::Wait, LostData::Copy, LostData::Again]),
+        transfer in select(vec![TransferMode::Eager, TransferMode::Lazy]), files in 0..=SITES as u32,
+        order in select(vec![TaskOrder::Policy, TaskOrder::CriticalPath]), open in any::<bool>(),
+    ) {
+        let mut records = Vec::new();
+        let mut first = case.grid();
+        for _ in 0..cut {
+            if first.now() > Time::from_secs(3_000) || !first.step(&mut records).is_ok_and(|step| step.is_some()) {
+                break;
+            }
+        }
+        let saved = first.snapshot().expect("a state");
+        let other = Case { lost, transfer, files, capacity: case.capacity.filter(|_| !open), ..case.clone() };
+        let mut spec = other.spec();
+        spec.broker.as_mut().expect("a broker").workflow.order = order;
+        let mut fork = other.grid_of(&spec);
+        fork.restore(through_bytes(&saved), true).expect("it fits");
+        let ended = fork.run(&mut records);
+        sound(&records)?;
+        match ended {
+            Ok(_) => {
+                let completed = workflows(&records).iter().all(|whole| whole.outcome == Outcome::Completed);
+                prop_assert!(completed || !other.heals());
+            }
+            Err(GridError::Stuck { .. }) => prop_assert!(!case.heals() || !other.heals(), "stuck, though all sites came back"),
+            Err(error) => prop_assert!(error.to_string().contains("does not fit into the storage"), "{error}"),
+        }
+    }
+}
+
+/// By hand: `lost = "copy"` until 60 s, when `c` waits at `ada` for `fb`, and `fx` is there. From then on `"again"`: `a` runs at `ada` from 61 to 81, `b` from 83 to
+/// 123, and `c` from 125 to 185.
+#[test]
+fn a_fork_computes_again_what_was_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("chain.json"), TASKS).unwrap();
+    let file = folder.path().join("chain.toml");
+    fs::write(&file, CHAIN).unwrap();
+    let [store, out, fork] =
+        ["store", "out", "fork"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    let run = [
+        "run",
+        file.to_str().unwrap(),
+        "--set",
+        "workflow.lost=copy",
+        "--out",
+        &out,
+        "--checkpoint",
+        &store,
+        "--checkpoint-keep-at",
+        "60 s",
+    ];
+    gridemu(&run).well();
+    gridemu(&["fork", &store, "--at", "60 s", "--set", "workflow.lost=again", "--out", &fork]).well();
+    let fork = Path::new(&fork).join("changed");
+    let last = rows(&fork, "tasks.csv").pop().unwrap();
+    assert!(
+        last.starts_with("0,c,c,3,ada,node,2,124,124,124,125,125,125,185,186,completed,1,60,0,2,0,0"),
+        "{last}"
+    );
+    legal(&fork);
+}
