@@ -101,7 +101,7 @@ fn a_chain_runs_again_by_hand() {
     );
     let whole = &rows(out, "workflows.csv")[0];
     assert!(whole.starts_with("0,chain,0,178,178,120,completed,3,3,5,"), "{whole}");
-    assert!(whole.ends_with(",3,110,11,6,0,51"), "{whole}");
+    assert!(whole.ends_with(",3,110,11,6,0,51,10000000,0,0"), "{whole}");
     let events = rows(out, "events.csv");
     for said in ["41,repeated,site-left,grid,,,1,1,grid,1,", "41,repeated,site-left,grid,,,1,2,grid,1,"] {
         assert!(events.iter().any(|row| row.starts_with(said)), "{events:#?}");

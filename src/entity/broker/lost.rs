@@ -43,7 +43,8 @@ impl Broker {
     /// be back since. That matters for the files there.
     fn is_news(&self, at: usize, job: &Job, now: Stamp) -> bool {
         if self.state.workflows.is_empty() {
-            return true;
+            // If every change is reported, the broker knows by now whether the site is back.
+            return !(self.spec.monitoring_interval.is_zero() && self.state.pools[at].open);
         }
         let PoolFacts { latency, .. } = self.state.pools[at].facts;
         let tries = job.grid.as_ref().map_or(0, |grid| grid.tries());
