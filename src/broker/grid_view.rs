@@ -40,6 +40,9 @@ pub struct GridView<'a> {
 pub trait DataTimes: std::fmt::Debug {
     /// When all files that the task reads can be at the site; now if it reads none.
     fn there(&self, task: TaskId, site: SiteId) -> Time;
+
+    /// Notes that the plan sends the task to the site: its files will be on their way there.
+    fn decided(&self, task: TaskId, site: SiteId);
 }
 
 impl<'a> GridView<'a> {
@@ -258,6 +261,9 @@ impl<'a> GridView<'a> {
             flight.area = flight.area.saturating_add(area);
         }
         into.asked = into.asked.saturating_sub(procs);
+        if let Some(data) = self.data {
+            data.decided(task.id(), into.facts.id.site);
+        }
         self.decide(task, pool, reason, start, end);
     }
 

@@ -7,6 +7,7 @@ mod beliefs;
 mod course;
 mod data;
 mod engine;
+mod expected;
 mod lost;
 mod pending;
 mod planning;

@@ -1,19 +1,15 @@
 //! The files of workflows at the broker: where they lie, what is on its way, and which tasks wait for what.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use super::workflows::Workflows;
-use crate::broker::DataTimes;
 use crate::model::Record;
 use crate::model::{
-    FileId, NetworkSpec, RecordSink, Sharing, SiteId, StorageSpec, TaskId, TransferOutcome, TransferRecord,
-    WorkflowId,
+    FileId, NetworkSpec, RecordSink, SiteId, StorageSpec, TaskId, TransferOutcome, TransferRecord, WorkflowId,
 };
-use crate::platform::{Coming, Fetch, Known, Load, Place, Replicas, Storage};
+use crate::platform::{Coming, Fetch, Load, Place, Replicas, Storage};
 use crate::units::{Bytes, Time};
 
 /// What the broker knows of the files of the workflows that have not ended.
@@ -23,7 +19,7 @@ pub(super) struct Data {
     /// The copies that the network has, by number.
     copies: BTreeMap<u64, Copying>,
     asked: u64,
-    load: Load,
+    pub(super) load: Load,
     /// The tasks that wait for a file at a place.
     waiters: BTreeSet<(FileId, Place, TaskId)>,
     missing: Missing,
@@ -338,58 +334,5 @@ impl Data {
             sink.record(Record::Transfer(TransferRecord { end: now, ..copy.record }));
         }
         self.homing = 0;
-    }
-}
-
-/// When the files of a task can be at a site, for the estimates of policies.
-#[derive(Debug)]
-pub(super) struct Expected<'a> {
-    pub(super) workflows: &'a Workflows,
-    pub(super) data: &'a Data,
-    pub(super) network: &'a NetworkSpec,
-    pub(super) now: Time,
-    /// Of the task that was asked about last the files that it reads, as far as they are anywhere.
-    last: RefCell<(Option<TaskId>, Files<'a>)>,
-}
-
-type Files<'a> = SmallVec<[&'a Known; 4]>;
-
-impl<'a> Expected<'a> {
-    pub(super) fn new(workflows: &'a Workflows, data: &'a Data, network: &'a NetworkSpec, now: Time) -> Self {
-        Self { workflows, data, network, now, last: RefCell::default() }
-    }
-}
-
-impl DataTimes for Expected<'_> {
-    fn there(&self, task: TaskId, site: SiteId) -> Time {
-        let Self { data, network, now, .. } = *self;
-        let to = place_of(site);
-        let mut last = self.last.borrow_mut();
-        if last.0 != Some(task) {
-            let files = self.workflows.inputs(task);
-            *last = (Some(task), files.filter_map(|file| data.replicas.find(file)).collect());
-        }
-        let mut latest = now;
-        // What comes from one place over a shared link takes as long as all of it together.
-        let mut sums: SmallVec<[(Place, u64); 4]> = SmallVec::new();
-        let estimate = |from, to, size| data.load.estimate(network, from, to, size);
-        for file in &last.1 {
-            match data.replicas.fetch_known(file, to, now, estimate) {
-                Fetch::Here | Fetch::Nowhere => {}
-                Fetch::Coming(coming) => latest = latest.max(coming.expected),
-                Fetch::From(coming) if network.sharing == Sharing::Unshared => {
-                    latest = latest.max(coming.expected)
-                }
-                Fetch::From(Coming { from, .. }) => {
-                    let size = file.size().count();
-                    match sums.iter_mut().find(|(place, _)| *place == from) {
-                        Some((_, sum)) => *sum = sum.saturating_add(size),
-                        None => sums.push((from, size)),
-                    }
-                }
-            }
-        }
-        let all = |(from, sum): (Place, u64)| now + estimate(from, to, Bytes::new(sum));
-        sums.into_iter().map(all).fold(latest, Time::max)
     }
 }

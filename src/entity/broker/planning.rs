@@ -1,6 +1,6 @@
 //! Planning: the policy is asked about the waiting jobs, and its plan is carried out.
 
-use super::data::Expected;
+use super::expected::Expected;
 use super::{Broker, State, of_job};
 use crate::broker::mapping::Links;
 use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan, Planned, Pool};
