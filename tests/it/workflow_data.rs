@@ -578,6 +578,21 @@ fn estimates_include_the_data() {
     assert_eq!([at(50), at(1)], [SiteId(0), SiteId(1)]);
 }
 
+/// Ten tasks, each with a file of its own of 10 MB, are planned at once. Each sees the copies for those before it on their way, so that half of
+/// them go to each site: 50 MB over each link are there at 51, where all at one site would be at 101.
+#[test]
+fn tasks_of_one_plan_see_the_copies_of_each_other() {
+    let files: Vec<(u64, Option<usize>, Vec<usize>)> = (0..10).map(|at| (10, None, vec![at])).collect();
+    let files: Vec<(u64, Option<usize>, &[usize])> =
+        files.iter().map(|(size, writer, readers)| (*size, *writer, &readers[..])).collect();
+    let records = run(&two_sites(10, "mct"), (&[], false), &[(0, with_files(&[10; 10], &files))]);
+    let ran: Vec<(usize, u64)> = starts(&records).iter().map(|(site, _, start, _)| (*site, *start)).collect();
+    let mut sorted = ran.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, [[(0, 52); 5], [(1, 52); 5]].concat());
+    assert_eq!(secs(workflows(&records)[0].end), 63);
+}
+
 /// The one machine of a site.
 fn all() -> Machines {
     Machines { partition: PartitionId(0), which: ProcSet::full(1) }
