@@ -15,7 +15,7 @@ mod usage;
 
 pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn};
 pub use network::{Arrival, Links, Load};
-pub use replicas::{Broken, Coming, Fetch, Known, Place, Replicas};
+pub use replicas::{Coming, Fetch, Known, Place, Replicas};
 pub use storage::{Storage, TooLarge};
 pub use tariff::{Tariff, WeighedTime, facility};
 pub use usage::{Ended, ProcTime, Usage};

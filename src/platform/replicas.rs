@@ -1,7 +1,8 @@
 //! The replica catalogue: where the files of workflows lie, and where they are coming to.
 //!
 //! A file has *users*: the tasks that still need it, and the transfers that bring a result home. When the last one has ended, it goes
-//! everywhere. What lies at a site that has left is not there until the site comes back; a copy that was on its way from or to it is lost.
+//! everywhere. What lies at a site that has left is not there until the site comes back. A copy that was on its way from or to it may have left its
+//! link, and arrive: it is on its way until it is known to have broken off.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +18,6 @@ pub type Place = u32;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replicas {
     files: BTreeMap<FileId, Known>,
-    /// The copies on their way, by each of their two places.
-    moving: BTreeSet<(Place, FileId, Place)>,
     /// Places that have left.
     away: BTreeSet<Place>,
 }
@@ -53,17 +52,6 @@ pub enum Fetch {
     From(Coming),
     /// It lies nowhere, or only where somebody has left.
     Nowhere,
-}
-
-/// A copy that will not arrive.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Broken {
-    /// The file.
-    pub file: FileId,
-    /// Where it came from.
-    pub from: Place,
-    /// Where it was to go.
-    pub to: Place,
 }
 
 impl Known {
@@ -156,19 +144,16 @@ impl Replicas {
 
     /// Notes that a copy has left for a place.
     pub fn sent(&mut self, file: FileId, to: Place, coming: Coming) {
-        self.forget(file, to);
         if let Some(known) = self.files.get_mut(&file) {
             known.coming.insert(to, coming);
-            self.moving.insert((coming.from, file, to));
-            self.moving.insert((to, file, to));
         }
     }
 
     /// Notes that a file lies at a place: it was made there, or a copy has arrived. False if nobody needs it any more.
     pub fn arrived(&mut self, file: FileId, at: Place) -> bool {
-        self.forget(file, at);
         let known = self.files.get_mut(&file);
         known.is_some_and(|known| {
+            known.coming.remove(&at);
             known.at.insert(at);
             true
         })
@@ -176,7 +161,7 @@ impl Replicas {
 
     /// Notes that a copy will not arrive after all.
     pub fn broken(&mut self, file: FileId, to: Place) {
-        self.forget(file, to);
+        self.files.get_mut(&file).map(|known| known.coming.remove(&to));
     }
 
     /// Notes that a file lies at a place no more, though it may be needed.
@@ -200,22 +185,13 @@ impl Replicas {
             return None;
         }
         let Known { mut at, coming, .. } = self.files.remove(&file)?;
-        for (to, coming) in coming {
-            self.moving.remove(&(coming.from, file, to));
-            self.moving.remove(&(to, file, to));
-            at.insert(to);
-        }
+        at.extend(coming.into_keys());
         Some(at.into_iter().collect())
     }
 
-    /// Notes that a place has left. Returns the copies on their way from or to it, which are lost, in order.
-    pub fn left(&mut self, place: Place) -> Vec<Broken> {
+    /// Notes that a place has left.
+    pub fn left(&mut self, place: Place) {
         self.away.insert(place);
-        let moving = self.moving.range((place, FileId(0), 0)..=(place, FileId(u64::MAX), Place::MAX));
-        let lost: BTreeSet<(FileId, Place)> = moving.map(|(_, file, to)| (*file, *to)).collect();
-        let broken =
-            |(file, to): (FileId, Place)| Some(Broken { file, from: self.forget(file, to)?.from, to });
-        lost.into_iter().filter_map(broken).collect()
     }
 
     /// Notes that a place is back, with all that lay there.
@@ -231,13 +207,6 @@ impl Replicas {
     /// Whether no file is needed any more.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
-    }
-
-    fn forget(&mut self, file: FileId, to: Place) -> Option<Coming> {
-        let coming = self.files.get_mut(&file)?.coming.remove(&to)?;
-        self.moving.remove(&(coming.from, file, to));
-        self.moving.remove(&(to, file, to));
-        Some(coming)
     }
 }
 

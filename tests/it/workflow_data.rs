@@ -682,6 +682,28 @@ fn a_copy_from_a_site_that_leaves_is_asked_for_again() {
 
 /// What t0 has written at site 0 is not there while the site is away, from 30 to 100: t1, ready at 53 with the end of t2, waits until the broker knows
 /// at 101 that it is back; 12 s later f1 is at site 1. With reports every 50 s the broker asks in vain at 43, and the copy is lost at once.
+/// t1 at site 1 waits for t0 and reads f0 (20 MB), which lies at site 2 and leaves for it at 0. It breaks off when site 2 leaves at 5, and leaves once
+/// more when that is back at 50, though t0 runs until 101 and t1 is ready at 102 only: then all is there.
+#[test]
+fn a_file_that_is_planned_to_be_read_leaves_again_when_its_site_is_back() {
+    let mut spec = plain(&[1, 1, 1], "pinned", 1, 10);
+    spec.network.set(
+        2,
+        3,
+        Link { latency: Span::from_secs(2), bandwidth: Some(Bandwidth::from_bits(4_000_000)) },
+    );
+    spec.broker.as_mut().expect("a broker").workflow.files = 3;
+    away(&mut spec, 2, 5, 50);
+    let pair = with_files(&[100, 10], &[(20, None, &[1]), (0, Some(0), &[1])]);
+    let records = run(&spec, (&[0, 1], true), &[(0, pair)]);
+    let f0: Vec<_> = fates(&records).into_iter().filter(|copy| copy.0 == "f0").collect();
+    assert_eq!(f0.iter().map(|copy| copy.5).collect::<Vec<_>>(), ["lost", "arrived"]);
+    assert!(f0[1].4 < 100, "{f0:?}");
+    let t1 = starts(&records)[1];
+    assert_eq!((t1.0, t1.1), (1, 102));
+    assert!(t1.2 < 110, "{t1:?}");
+}
+
 #[test]
 fn a_file_is_not_there_while_its_site_is_away() {
     let mut spec = two_sites(2, "pinned");

@@ -5,9 +5,11 @@
 //! breaks off at once.
 
 use super::data::place_of;
-use super::{Broker, Copying};
+use super::{Broker, Copying, State};
+use crate::broker::TaskState;
 use crate::entity::{Outbox, Stamp};
-use crate::model::{EventCause, EventKind, LostData, SiteId, TransferOutcome};
+use crate::model::{EventCause, EventKind, FileId, LostData, SiteId, TaskId, TransferMode, TransferOutcome};
+use crate::platform::Place;
 
 impl Broker {
     /// The places of the pools of a site.
@@ -42,6 +44,7 @@ impl Broker {
         for (file, at, task) in self.state.data.wanted() {
             self.bring(file, at, task, now, outbox);
         }
+        self.bring_planned(now, outbox);
         for (file, record) in std::mem::take(&mut self.state.data.stranded) {
             self.bring_home(file, record, now, outbox);
         }
@@ -58,8 +61,33 @@ impl Broker {
         }
         if self.spec.workflow.lost == LostData::Wait && from == place_of(site) {
             self.state.data.broken.insert((file, to), from);
-        } else if let Some(task) = self.state.data.first_waiter(file, to) {
+        } else if let Some(task) = self.reader_at(file, to) {
             self.bring(file, to, task, now, outbox);
+        }
+    }
+
+    /// The first task that waits for a file at a place; else, if data is eager, the first that is planned to read it there.
+    fn reader_at(&self, file: FileId, at: Place) -> Option<TaskId> {
+        let State { data, workflows, tasks, pools, .. } = &self.state;
+        let place = |pool: usize| place_of(pools[pool].facts.id.site);
+        let planned = |task: &TaskId| tasks.planned(*task).is_some_and(|pool| place(pool) == at);
+        let eager = || self.spec.workflow.transfer == TransferMode::Eager;
+        let ahead = || workflows.readers_of(file).into_iter().filter(|_| eager()).find(planned);
+        data.first_waiter(file, at).or_else(ahead)
+    }
+
+    /// If data is eager, brings what there is of the files of the tasks that are planned and wait for others.
+    fn bring_planned(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
+        if self.state.workflows.is_empty() || self.spec.workflow.transfer != TransferMode::Eager {
+            return;
+        }
+        for at in 0..self.state.pools.len() {
+            let lane: Vec<TaskId> = self.state.tasks.lane(at).map(|(task, _)| task).collect();
+            for task in lane {
+                if self.state.tasks.state(task) == Some(TaskState::Blocked) {
+                    self.bring_ahead(task, at, now, outbox);
+                }
+            }
         }
     }
 }

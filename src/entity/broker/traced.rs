@@ -5,6 +5,14 @@ use crate::broker::{Choice, TaskState};
 use crate::model::{Job, JobId, SiteId, TaskId};
 
 impl Broker {
+    /// The jobs of the tasks that have not ended, of those that this task of a workflow waits for.
+    pub fn blockers(&self, task: TaskId) -> Vec<JobId> {
+        let Some((enacted, at)) = self.state.workflows.get(task) else { return Vec::new() };
+        let before = enacted.live.dag().predecessors(at).map(|(before, _)| before);
+        let left = before.filter(|before| self.state_of(enacted.live.id(*before)).is_some());
+        left.map(|before| enacted.job(before)).collect()
+    }
+
     /// From now on each assignment of the job records what was compared for it.
     pub(crate) fn trace_decisions(&mut self, job: JobId) {
         self.traced = Some(job);

@@ -146,6 +146,14 @@ impl Workflows {
         enacted.readers[enacted.place(file)].iter().map(|at| TaskId(first + u64::from(*at))).collect()
     }
 
+    /// The tasks that read a file.
+    pub(super) fn readers_of(&self, file: FileId) -> Vec<TaskId> {
+        // Files are numbered in the order of workflows.
+        let of = self.0.values().rev().find(|enacted| enacted.first_file <= file);
+        let of = of.filter(|enacted| enacted.place(file) < enacted.readers.len());
+        of.map_or_else(Vec::new, |enacted| self.readers(file, enacted.live.id(0)))
+    }
+
     /// What is written of a copy of a file for a task, without its way and its times.
     pub(super) fn transfer(&self, task: TaskId, file: FileId) -> Option<TransferRecord> {
         let (enacted, at) = self.get(task)?;
@@ -230,14 +238,6 @@ impl Enacted {
 }
 
 impl Broker {
-    /// The jobs of the tasks that have not ended, of those that this task of a workflow waits for.
-    pub fn blockers(&self, task: TaskId) -> Vec<JobId> {
-        let Some((enacted, at)) = self.state.workflows.get(task) else { return Vec::new() };
-        let before = enacted.live.dag().predecessors(at).map(|(before, _)| before);
-        let left = before.filter(|before| self.state_of(enacted.live.id(*before)).is_some());
-        left.map(|before| enacted.job(before)).collect()
-    }
-
     /// Begins a workflow: its tasks enter the table, those that wait for none as ready.
     pub(super) fn begin(
         &mut self,
