@@ -2,6 +2,7 @@
 
 use super::course::peak;
 use super::workflows::Enacted;
+use crate::entity::EndedJob;
 use crate::model::{
     JobId, Outcome, PartitionId, Passed, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskRecord,
     WorkflowRecord,
@@ -45,6 +46,12 @@ impl Enacted {
                 ..whole.clone()
             }));
         }
+    }
+
+    /// Adds what a job was charged that has ended, each time that it has.
+    pub(super) fn charge(&mut self, ended: &EndedJob) {
+        self.energy += ended.energy;
+        self.cost += ended.cost;
     }
 
     pub(super) fn task_record(&self, at: usize, outcome: Outcome, ran: Ran, known: Time) -> TaskRecord {

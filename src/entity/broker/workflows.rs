@@ -219,12 +219,6 @@ impl Enacted {
         self.files(&self.submitted.spec.tasks[at].outputs)
     }
 
-    /// Adds what a job was charged that has ended, each time that it has.
-    fn charge(&mut self, ended: &EndedJob) {
-        self.energy += ended.energy;
-        self.cost += ended.cost;
-    }
-
     /// Notes that a task has ended: what nobody needs any more goes. What a task should have written and has not will not be.
     fn release(&self, at: usize, completed: bool, data: &mut Data) {
         self.inputs(at).for_each(|file| data.used(file, None));
