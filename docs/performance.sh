@@ -74,4 +74,37 @@ done
 if [ "${RECALLS:-}" ]; then
     for jobs in 4000 8000 16000; do broker 'recalled at every report' mct "$jobs" --set broker.replan=every-report; done
 fi
-rm -f "$out.time"
+
+# Workflows: user time and peak memory of the whole command, without files. One Montage on fifty sites, and a thousand on twenty sites with
+# local users. `LONG=1` adds the rows of 100,000 tasks.
+scenario() { # sites, machines of each, keys of each, policy, keys of the workload
+    echo 'seed = 15'
+    for at in $(seq 0 $(($1 - 1))); do
+        printf '[[site]]\nname = "site-%d"\nmachines = [{ class = "node", count = %d, cores = 2, speed = %s }]\npolicy = "easy"\n%s\n' \
+            "$at" "$2" "$(awk "BEGIN { print 0.8 + 0.02 * $at }")" "$3"
+    done
+    printf '[network]\nlatency = "20 ms"\nbandwidth = "1 Gbit/s"\n[broker]\npolicy = "%s"\n[[workload]]\n%s\n' "$4" "$5"
+}
+
+workflows() { # label, policy, then as for `scenario`
+    local label=$1; shift
+    scenario "$@" > "$out.toml"
+    command time -f '%U %M' -o "$out.time" "$gridemu" run "$out.toml" --json > /dev/null 2> /dev/null
+    awk -v row="| $label | $4 |" '{ printf "%s %.2f s | %.0f MB |\n", row, $1, $2 / 1024 }' "$out.time"
+}
+
+echo
+echo '| workflows | policy | user time | peak memory |'
+echo '|---|---|---|---|'
+for policy in heft min-min mct; do
+    for tasks in 1000 10000 ${LONG:+100000}; do
+        workflows "one of $tasks tasks, 50 sites" 50 8 '' "$policy" "workflow = \"montage[tasks=$tasks]\""
+    done
+    for every in '1 min' '1 s'; do
+        workflows "1,000 of 100 tasks, one each $every, 20 sites" 20 32 'workload = { lublin = { jobs = 200, load = 0.4 } }' "$policy" \
+            "workflow = \"montage[tasks=100]\"
+count = 1000
+every = \"$every\""
+    done
+done
+rm -f "$out.time" "$out.toml"

@@ -130,7 +130,9 @@ impl Pool {
 
     /// The pools whose machines lack what a job needs, in their order.
     pub(crate) fn unfit(pools: &[Self], job: &Job) -> Vec<PoolId> {
-        let Some(_) = job.needs() else { return Vec::new() };
+        if job.needs().is_none() {
+            return Vec::new();
+        }
         let job = Task::new(job, &[]);
         pools.iter().filter(|pool| !pool.suits(&job)).map(|pool| pool.facts.id).collect()
     }

@@ -160,15 +160,18 @@ impl PageOfRun {
 }
 
 /// The same with the workflows of the run, if there is only one, and its network: a page draws some of them. If they cannot be read once more, a note
-/// says so.
+/// and the page say why.
 fn with_workflows(options: ReportOptions, folders: &[RunFolder], policies: &Policies) -> ReportOptions {
     let [only] = folders else { return options };
-    let workflows = submitted_workflows(only, policies).unwrap_or_else(|error| {
-        talk(&format!("note: workflows are not drawn: {error}"));
-        Vec::new()
-    });
+    let (workflows, undrawn) = match submitted_workflows(only, policies) {
+        Ok(workflows) => (workflows, None),
+        Err(error) => {
+            talk(&format!("note: workflows are not drawn: {error}"));
+            (Vec::new(), Some(error.to_string()))
+        }
+    };
     let network = network_of_workflows(only, policies).unwrap_or_default();
-    ReportOptions { workflows, network, ..options }
+    ReportOptions { workflows, undrawn, network, ..options }
 }
 
 /// Rejects a page that cannot be written, before the run starts.

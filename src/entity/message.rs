@@ -115,10 +115,8 @@ pub struct EndedJob {
     pub end: Time,
     /// The number of attempts that were started.
     pub attempts: u32,
-    /// Energy charged to it.
-    pub energy: Energy,
-    /// Money charged to it.
-    pub cost: Money,
+    /// Energy and money charged to it.
+    pub charged: Box<(Energy, Money)>,
     /// When the tasks that it consists of began and ended, if it is a group.
     pub passed: Box<[Passed]>,
 }

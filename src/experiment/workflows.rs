@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::workload::{Logs, Opened, file_name, open_file, workflow_generator};
+use super::workload::{Logs, Opened, file_name, generator, open_file};
 use super::{Progress, RunError, misfits, rerun};
 use crate::formats::{is_wfformat, read_workflows};
 use crate::grid::Policies;
@@ -29,7 +29,7 @@ pub struct OpenedWorkflows {
 /// Whether this names workflows rather than jobs: a generator of workflows, a file that ends in `.xml`, `.dax` or `.gwf` (perhaps followed by
 /// `.gz`), or one in JSON that says that it is WfFormat.
 pub fn is_workflow(path: &Path) -> bool {
-    workflow_generator(path).is_some() || {
+    generator(path).is_some() || {
         let name = file_name(path).to_ascii_lowercase();
         let plain = name.strip_suffix(".gz").unwrap_or(&name);
         [".xml", ".dax", ".gwf"].iter().any(|ending| plain.ends_with(ending))
@@ -45,7 +45,7 @@ pub fn is_workflow(path: &Path) -> bool {
 /// # Errors
 /// A bad request if the file cannot be opened or read, or the generator has wrong parameters.
 pub fn open_workflows(path: &Path, seed: u64) -> Result<OpenedWorkflows, RunError> {
-    if let Some(written) = workflow_generator(path) {
+    if let Some(written) = generator(path) {
         let spec: ShapeSpec = written.parse().map_err(RunError::request)?;
         let workflow = spec.workflow(seed).map_err(|error| {
             RunError::request(format!("`{written}`: {error}"))

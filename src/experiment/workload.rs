@@ -129,7 +129,7 @@ impl Workload {
             return Self::File(found).open_with(entity, shaping, progress, logs);
         }
         let base = match self {
-            Self::File(path) if workflow_generator(path).is_some() => return Err(self.no_jobs()),
+            Self::File(path) if generator(path).is_some() => return Err(self.no_jobs()),
             Self::File(path) if is_json(path) => open_batsim(path, shaping, self.is_once())?,
             Self::File(path) => self.open_log(path, shaping, progress, logs)?,
             Self::Stdin if shaping.load.is_some() => {
@@ -337,17 +337,17 @@ fn generator_meant(path: &Path) -> String {
     }
 }
 
+/// The path as a generator of workflows, if it begins like one.
+pub(super) fn generator(path: &Path) -> Option<&str> {
+    let written = path.to_str()?;
+    let name = written.split('[').next().unwrap_or_default();
+    (ShapeSpec::names(name) && !path.exists()).then_some(written)
+}
+
 fn is_json(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
 }
 
 pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-}
-
-/// The path as a generator of workflows, if it begins like one.
-pub(super) fn workflow_generator(path: &Path) -> Option<&str> {
-    let written = path.to_str()?;
-    let name = written.split('[').next().unwrap_or_default();
-    (ShapeSpec::names(name) && !path.exists()).then_some(written)
 }

@@ -260,6 +260,8 @@ mod tests {
                 }
             });
             prop_assert_eq!(profile.earliest(time(from), span, procs), slow.map(time));
+            let falls = |tick: &u64| profile.free_at(time(*tick)) < profile.free_at(time(tick - 1));
+            prop_assert_eq!(profile.rises_from(), time((1..=END).rev().find(falls).unwrap_or(0)));
             // A reservation of its own at `own` makes its processors available.
             let mut with_own = profile.clone();
             with_own.reserve(time(own), time(own + duration), procs);

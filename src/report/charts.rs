@@ -25,6 +25,7 @@ mod raster;
 mod rows;
 mod sheet;
 mod spread;
+mod strips;
 #[cfg(test)]
 mod tests;
 mod time_marks;

@@ -44,6 +44,8 @@ pub struct ReportOptions {
     pub workflows: Vec<WorkflowSubmission>,
     /// The network of the only run, of whose links the use is drawn.
     pub network: Option<NetworkSpec>,
+    /// Why no workflows are drawn, if they could not be had.
+    pub undrawn: Option<String>,
     /// Notes of a study that its table does not contain and that a reader needs before trusting it.
     pub notes: Vec<String>,
 }

@@ -26,11 +26,11 @@ use crate::workflow_data::submissions;
 const CHAIN: &str = r#"
 [[site]]
 name = "ada"
-machines = [{ class = "node", count = 1 }]
+machines = [{ class = "node", count = 1, busy = "36 W", price = "1.8/core-h" }]
 policy = "fcfs"
 [[site]]
 name = "bob"
-machines = [{ class = "node", count = 1, speed = 2.0 }]
+machines = [{ class = "node", count = 1, speed = 2.0, busy = "72 W", price = "3.6/core-h" }]
 policy = "fcfs"
 [network]
 latency = "1 s"
@@ -101,7 +101,8 @@ fn a_chain_runs_again_by_hand() {
     );
     let whole = &rows(out, "workflows.csv")[0];
     assert!(whole.starts_with("0,chain,0,178,178,120,completed,3,3,5,"), "{whole}");
-    assert!(whole.ends_with(",3,110,11,6,0,51"), "{whole}");
+    // `fx` to `ada`; 30 s at `bob` for 72 W and 0.001/s, 120 s at `ada` for half of that.
+    assert!(whole.ends_with(",3,110,11,6,0,51,10000000,6480,0.09"), "{whole}");
     let events = rows(out, "events.csv");
     for said in ["41,repeated,site-left,grid,,,1,1,grid,1,", "41,repeated,site-left,grid,,,1,2,grid,1,"] {
         assert!(events.iter().any(|row| row.starts_with(said)), "{events:#?}");

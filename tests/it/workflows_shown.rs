@@ -69,6 +69,18 @@ fn workflows_are_shown() {
     fs::remove_file(path("broken.json")).unwrap();
     let ran = gridemu(&["report", &path("out"), "--out", &page]);
     ran.ends(0, &["note: workflows are not drawn: "]);
+    assert!(fs::read_to_string(&page).unwrap().contains("Workflows are not drawn: "));
+}
+
+#[test]
+fn a_workflow_that_is_alone_has_no_other_jobs_in_its_legend() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let scenario = "[[site]]\nname = 'ada'\nmachines = [{ class = 'node', count = 2 }]\n[broker]\n[[workload]]\nworkflow = 'pipeline[tasks=3]'\n";
+    fs::write(path("run.toml"), scenario).unwrap();
+    gridemu(&["run", &path("run.toml"), &format!("--report={}", path("page.html"))]).well();
+    let html = fs::read_to_string(path("page.html")).unwrap();
+    assert!(html.contains("gantt-workflow-0") && !html.contains("other jobs"));
 }
 
 /// Two tasks, one after the other, of 100 s and 50 s on a core of 36 W that costs 1.8 an hour: 5,400 J and 0.075. What the first reads has 100 MB, what the

@@ -210,3 +210,30 @@ proptest! {
         prop_assert_eq!(waiting, left.collect::<Vec<_>>());
     }
 }
+
+/// By hand: two tasks are blocked and one is ready; a plan decides about the first two.
+#[test]
+fn what_no_plan_has_decided_about_is_known() {
+    let mut tasks = Tasks::new(2);
+    tasks.block(job(4), 1);
+    tasks.enter(job(1), Vec::new());
+    tasks.block(job(2), 2);
+    let undecided = |tasks: &Tasks| tasks.undecided().into_iter().map(|task| task.0).collect::<Vec<_>>();
+    assert_eq!((undecided(&tasks), tasks.count_undecided()), (vec![1, 2, 4], 2));
+    let planned = |secs| Planned {
+        pool: 1,
+        start: Time::from_secs(secs),
+        end: Time::from_secs(secs + 7),
+        reason: crate::broker::Reason::Policy,
+    };
+    assert!(tasks.plan(TaskId(1), planned(9)) && tasks.plan(TaskId(2), planned(3)));
+    assert_eq!((undecided(&tasks), tasks.count_undecided()), (vec![4], 1));
+    let secs = Time::from_secs;
+    let taken = |tasks: &Tasks| tasks.taken(1, &pool()).collect::<Vec<_>>();
+    assert_eq!(taken(&tasks), [(secs(3), secs(10), size(2).0), (secs(9), secs(16), size(1).0)]);
+    let again: Tasks = postcard::from_bytes(&postcard::to_allocvec(&tasks).unwrap()).unwrap();
+    assert_eq!((undecided(&again), taken(&again)), (undecided(&tasks), taken(&tasks)));
+    assert!(tasks.drop_plan(TaskId(1)) && tasks.drop_plan(TaskId(2)));
+    assert_eq!((undecided(&tasks), tasks.count_undecided()), (vec![1, 2, 4], 2));
+    assert!(taken(&tasks).is_empty());
+}

@@ -50,8 +50,9 @@ impl Enacted {
 
     /// Adds what a job was charged that has ended, each time that it has.
     pub(super) fn charge(&mut self, ended: &EndedJob) {
-        self.energy += ended.energy;
-        self.cost += ended.cost;
+        let (energy, cost) = *ended.charged;
+        self.energy += energy;
+        self.cost += cost;
     }
 
     pub(super) fn task_record(&self, at: usize, outcome: Outcome, ran: Ran, known: Time) -> TaskRecord {

@@ -41,8 +41,7 @@ impl EndedJob {
             last_start: None,
             end,
             attempts: grid.map_or(0, |grid| grid.attempts),
-            energy: grid.map_or(Energy::ZERO, |grid| grid.energy),
-            cost: grid.map_or(Money::ZERO, |grid| grid.cost),
+            charged: Box::new(grid.map_or((Energy::ZERO, Money::ZERO), |grid| (grid.energy, grid.cost))),
             passed: Box::default(),
         }
     }

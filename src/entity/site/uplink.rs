@@ -85,8 +85,7 @@ impl Site {
                         last_start,
                         end,
                         attempts,
-                        energy,
-                        cost,
+                        charged: Box::new((energy, cost)),
                         passed,
                     },
                 }

@@ -8,7 +8,7 @@ use super::marks::Dash;
 use super::numbers::cell;
 use super::plot::{Frame, NORMAL, Plot, SMALL};
 use super::sheet::{Anchor, Sheet, UNIT, fitted, polyline, rectangle, text_width};
-use super::{Axis, Chart, Ink, Numbers, Paint, Raster, Theme, TimeMarks, WIDTH};
+use super::{Axis, Chart, Ink, Numbers, Paint, Raster, Theme, TimeMarks, WIDTH, strips};
 
 /// A strip: the processors of one partition.
 #[derive(Clone, Debug)]
@@ -114,8 +114,8 @@ impl Chart for GanttChart {
         let marks = self.marks.on(&self.x);
         let entries: Vec<_> = self.entries().into_iter().chain(marks.entries()).collect();
         let above = legend::height(&entries, width) + 6 + marks.room();
-        let heights = self.heights();
-        let gap = if self.rows.len() > 1 { 14 } else { 0 };
+        let heights = strips::heights(&self.rows);
+        let (gap, many) = (strips::gap(&self.rows), strips::many(&self.rows));
         let inside: i32 = heights.iter().sum::<i32>() + gap * (heights.len() as i32 - 1).max(0);
         let sheet = Sheet::new(full, (above + inside + 48) as u32, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width);
@@ -126,9 +126,10 @@ impl Chart for GanttChart {
         for (number, (row, height)) in self.rows.iter().zip(&heights).enumerate() {
             let last = number + 1 == self.rows.len();
             let (width, whole) = (full as i32 - 16, height + if last { 40 } else { 1 });
+            let whole = if many { whole } else { whole.max(40) };
             let frame = Frame { top, width, height: whole, labels, x_labels: last, mesh: (false, false) };
             let x = if last { self.x.clone() } else { self.x.without_ticks() };
-            plots.push(Plot::draw(&sheet, frame, &x, &processors(row, *height)));
+            plots.push(Plot::draw(&sheet, frame, &x, &strips::processors(row, *height, !many)));
             if named {
                 self.name(&sheet, row, (names, top, *height));
             }
@@ -193,18 +194,6 @@ impl GanttChart {
             entries.push(("killed at its estimate".to_owned(), Ink::Wasted, Swatch::Line));
         }
         entries
-    }
-
-    /// Heights of the strips, proportional to the square root of their processors, so that small ones remain readable.
-    fn heights(&self) -> Vec<i32> {
-        let roots: Vec<f64> =
-            self.rows.iter().map(|row| libm::sqrt(f64::from(row.processors.max(1)))).collect();
-        let all: f64 = roots.iter().sum::<f64>().max(1.0);
-        let whole = match self.rows.iter().map(|row| row.processors).max().unwrap_or(1) {
-            few if few <= 16 => f64::from(few.max(3)) * 24.0 * self.rows.len() as f64,
-            _ => 400.0 + 40.0 * (self.rows.len() as f64 - 1.0),
-        };
-        roots.iter().map(|root| ((root / all * whole.min(640.0)) as i32).max(28)).collect()
     }
 
     fn name(&self, sheet: &Sheet, row: &GanttRow, (right, top, height): (i32, i32, i32)) {
@@ -373,22 +362,4 @@ fn boxed(data: &mut String, plot: &Plot, times: (f64, f64), range: &Range<u32>, 
         (right - left).max(if plot.grain > 1 { 1 } else { least }),
         (low - high).max(3),
     );
-}
-
-/// The axis of a strip: its processors, with a few labels.
-fn processors(row: &GanttRow, height: i32) -> Axis {
-    let count = row.processors.max(1);
-    let wanted = (height / 24).clamp(1, 8) as u32;
-    let mut step = count.div_ceil(wanted);
-    // Ticks at multiples of whole machines, or at round numbers.
-    step = if row.cores > 1 { step.div_ceil(row.cores) * row.cores } else { round_up(step) };
-    let ticks = (0..=count).step_by(step.max(1) as usize).map(|at| (f64::from(at), at.to_string())).collect();
-    Axis::titled("", 0.0, f64::from(count), ticks, false)
-}
-
-/// The smallest of 1, 2, 5 × a power of ten that is at least `step`; `step` itself if there is none.
-fn round_up(step: u32) -> u32 {
-    let decades = (0..=9).map(|power| 10_u32.pow(power));
-    let mut round = decades.flat_map(|decade| [1, 2, 5].map(|times| decade.checked_mul(times)));
-    round.find_map(|round| round.filter(|round| *round >= step)).unwrap_or(step)
 }

@@ -75,7 +75,7 @@ impl Plot {
     pub(super) fn draw(sheet: &Sheet, frame: Frame, x: &Axis, y: &Axis) -> Self {
         let below = if frame.x_labels { if x.title.is_empty() { 24 } else { 40 } } else { 1 };
         let (left, top) = (frame.labels * UNIT, frame.top * UNIT);
-        let end = (frame.width.max(40) * UNIT, top + frame.height.max(40) * UNIT);
+        let end = (frame.width.max(40) * UNIT, top + frame.height.max(10) * UNIT);
         let foot = end.1 - below * UNIT;
         // The last unit inside the plot.
         let (right, bottom) = (end.0 - 1, foot - 1);

@@ -59,6 +59,39 @@ fn each_job_of_a_small_gantt_is_there_once() {
     becomes_pixels(&chart.svg(Paint::File(Theme::Light)));
 }
 
+/// A grid of fifty sites is not much taller than one of twelve: strips are low then, and only the time axis has labels.
+#[test]
+fn many_strips_are_low_and_have_no_labels_but_their_names() {
+    let chart = |sites: usize| {
+        let row = |at| GanttRow {
+            name: format!("site-{at}"),
+            part: String::new(),
+            processors: 4,
+            cores: 0,
+            raster: None,
+        };
+        GanttChart {
+            title: "many".to_owned(),
+            x: Axis::time(1000.0, 2000.0),
+            rows: (0..sites).map(row).collect(),
+            bars: vec![bar(sites - 1, 1000.0, 2000.0, 0..4, 1)],
+            joins: Vec::new(),
+            down: Vec::new(),
+            groups: vec![(String::new(), Ink::Series(0))],
+            marks: TimeMarks::default(),
+        }
+        .svg(Paint::File(Theme::Light))
+    };
+    let height = |svg: &str| {
+        let rest = svg.split_once("height=\"").unwrap().1;
+        rest.split_once('"').unwrap().0.parse::<f64>().unwrap()
+    };
+    let (few, many) = (chart(12), chart(50));
+    well_formed(&many);
+    assert!(height(&many) < 1.5 * height(&few), "{} and {}", height(&few), height(&many));
+    assert!(many.contains(">site-49<") && few.contains(">4<") && !many.contains(">4<"));
+}
+
 /// Each chart, nearly empty.
 fn bare() -> Vec<Box<dyn Chart>> {
     let size = (350, 300);

@@ -44,7 +44,10 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
     let mut sections = Vec::new();
     if let [only] = &runs[..] {
         sections.push(first_screen(only));
-        sections.extend(Workflows::read(only.folder, &options.workflows)?.map(workflows::section));
+        sections.extend(
+            Workflows::read(only.folder, &options.workflows)?
+                .map(|all| workflows::section(all, options.undrawn.as_deref())),
+        );
     } else {
         sections.push(numbers(&runs));
         sections.push(gains(first, &runs[1..]));

@@ -10,8 +10,8 @@ use crate::units::{Energy, Money};
 /// Most workflows that have a row.
 const ROWS: usize = 20;
 
-/// What a workflow took and why, a row each, and figures of those that took longest.
-pub(super) fn section(workflows: Workflows) -> Section {
+/// What a workflow took and why, a row each, and figures of those that took longest; `undrawn` says why there are none.
+pub(super) fn section(workflows: Workflows, undrawn: Option<&str>) -> Section {
     let mut section = Section::new("Workflows");
     let all = workflows.rows.len();
     section.lead.push(
@@ -25,6 +25,7 @@ pub(super) fn section(workflows: Workflows) -> Section {
             .lead
             .push(format!("The first {ROWS} of {} workflows; all are in workflows.csv.", count(all as u64)));
     }
+    section.lead.extend(undrawn.map(|why| format!("Workflows are not drawn: {why}.")));
     section.tables.push(table(&workflows.rows[..all.min(ROWS)]));
     for drawn in workflows.drawn {
         let number = drawn.number;
@@ -53,6 +54,9 @@ pub(super) fn section(workflows: Workflows) -> Section {
     section
 }
 
+/// An amount of a workflow; `None` in a table of an older gridemu.
+type Amount = fn(&WorkflowRow) -> Option<f64>;
+
 fn table(rows: &[WorkflowRow]) -> Table {
     let mut head =
         ["workflow", "outcome", "tasks", "attempts", "makespan", "slowdown", "SLR", "speedup", "efficiency"]
@@ -75,7 +79,7 @@ fn table(rows: &[WorkflowRow]) -> Table {
             ]
         })
         .collect();
-    let spent: [(&str, fn(&WorkflowRow) -> Option<f64>); 3] = [
+    let spent: [(&str, Amount); 3] = [
         ("data moved", |row| row.moved_bytes.map(|bytes| bytes as f64)),
         ("energy (kWh)", |row| row.energy.map(Energy::as_kwh_f64)),
         ("cost", |row| row.cost.map(Money::as_f64)),

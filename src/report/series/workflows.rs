@@ -52,6 +52,8 @@ struct Part {
     of_job: FxHashMap<u64, Vec<usize>>,
     /// Names of the groups, the last of which has all other jobs.
     names: Vec<String>,
+    /// Whether there were other jobs.
+    others: bool,
 }
 
 /// A task as it is drawn.
@@ -158,7 +160,14 @@ impl Part {
         }
         of_job.values_mut().filter(|tasks| tasks.len() > 1).for_each(|tasks| settle(&mut drawn, tasks));
         let span = (row.submitted.micros(), row.ended.micros().max(row.submitted.micros() + 1));
-        Self { span, schedule: Schedule::of_part(span, names.len()), tasks: drawn, of_job, names }
+        Self {
+            span,
+            schedule: Schedule::of_part(span, names.len()),
+            tasks: drawn,
+            of_job,
+            names,
+            others: false,
+        }
     }
 
     /// Takes what held processors: of a group each of its tasks, in the attempt that ended.
@@ -167,6 +176,7 @@ impl Part {
         let none = Vec::new();
         let of = of_job.get(&stretch.key.1).filter(|_| origin == Origin::Grid).unwrap_or(&none);
         let others = (names.len() - 1) as u16;
+        self.others |= of.is_empty();
         let (group, attempts) = of.first().map_or((others, 1), |at| (tasks[*at].group, tasks[*at].attempts));
         if of.len() < 2 || stretch.attempt < attempts {
             return schedule.take(stretch.clone(), Fact { group, attempts, ..Fact::NONE });
@@ -195,6 +205,10 @@ impl Part {
             *ink = if at < others { Ink::Muted } else { *ink };
         }
         chart.groups[others].1 = Ink::Axis;
+        if !self.others {
+            // What has no name is not in the legend.
+            chart.groups[others].0.clear();
+        }
         for bar in &mut chart.bars {
             let key: Option<u64> = bar.label.parse().ok().filter(|_| bar.group != others);
             let of_job = |key| self.of_job.get(&key).and_then(|tasks| Some((tasks.len(), *tasks.first()?)));

@@ -22,7 +22,7 @@ impl Choose for Counted {
     fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
         self.asked += 1;
         let wanted = |pool: usize| match self.gate {
-            Gate::Free => view.is_free(task, pool).then_some(()),
+            Gate::Free | Gate::FreeOrAbsent => view.is_free(task, pool).then_some(()),
             Gate::Asked => (view.pools()[pool].procs_for(&task) <= view.pools()[pool].asked).then_some(()),
             _ => Some(()),
         };
@@ -57,7 +57,7 @@ fn nobody_is_asked_about_what_fits_nowhere() {
     let tasks = left(10_000);
     let mut closed = [idle(0, 64, 100), idle(1, 64, 100)];
     closed.iter_mut().for_each(|pool| pool.open = false);
-    for gate in [Gate::Fits, Gate::AllUp, Gate::Free, Gate::Asked] {
+    for gate in [Gate::Fits, Gate::AllUp, Gate::Free, Gate::FreeOrAbsent, Gate::Asked] {
         assert_eq!(planned(gate, &tasks, &mut closed), (0, 0), "{gate:?}: the sites are not there");
     }
     let mut small = [idle(0, 4, 100), idle(1, 3, 100)];
@@ -86,7 +86,9 @@ fn one_of_a_shape_speaks_for_all() {
     tasks.leave();
     let mut pools = [idle(0, 8, 100), idle(1, 2, 100)];
     assert_eq!(planned(Gate::Free, &tasks, &mut pools), (2, 2), "the third would need a processor more");
+    assert_eq!(planned(Gate::FreeOrAbsent, &tasks, &mut pools.clone()), (0, 1), "what is there is full");
     pools[0] = idle(0, 10, 100);
+    assert_eq!(planned(Gate::FreeOrAbsent, &tasks, &mut pools.clone()), (3, 4));
     assert_eq!(planned(Gate::Every, &tasks, &mut pools), (1_000, 1_000));
     // Blocks of four: three processors are not enough for a task, and the policy asks but once.
     let mut blocks = [idle(0, 8, 100)];

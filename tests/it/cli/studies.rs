@@ -1,6 +1,7 @@
 //! What studies need of single runs: classes, logs by name, traces.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -240,4 +241,52 @@ fn the_studies_give_intervals_and_figures() {
         "measure={from=\"0 s\",to=\"5 d\"}",
     ];
     small("energy-cost-wait", 210, &fewer, &["--pareto", "grid.mean_wait,grid.charged_kwh"]);
+}
+
+/// The study of grouping: its campaigns are as large as they say, and its claims are judged and drawn of small workflows, too.
+#[test]
+fn the_study_of_grouping_judges_its_predictions() {
+    let study = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/studies/grouping");
+    let folder = tempfile::tempdir().unwrap();
+    let small = folder.path().join("grouping");
+    fs::create_dir(&small).unwrap();
+    for entry in fs::read_dir(&study).unwrap() {
+        let entry = entry.unwrap();
+        let text = fs::read_to_string(entry.path()).unwrap();
+        let text = text
+            .replace("seeds    = \"1001..1030\"", "seeds = [7]")
+            .replace("montage[tasks=200]", "montage[tasks=31]");
+        let text = text
+            .replace("[tasks=200]", "[tasks=31]")
+            .replace("jobs=80", "jobs=8")
+            .replace("\"workload[0].count\" = 8", "\"workload[0].count\" = 2");
+        fs::write(small.join(entry.file_name()), text).unwrap();
+    }
+    for (campaign, runs) in
+        [("center", 192), ("granularity", 48), ("starting", 24), ("network", 36), ("load", 24)]
+    {
+        let runs_of = |folder: &Path| {
+            let path = folder.join(format!("{campaign}.toml")).display().to_string();
+            gridemu(&["campaign", &path, "--list", "--json", "--store", "nowhere"])
+                .json()
+                .as_array()
+                .unwrap()
+                .len()
+        };
+        assert_eq!((runs_of(&study), runs_of(&small)), (30 * runs, runs), "{campaign}");
+    }
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let small = small.display().to_string();
+    let found =
+        gridemu(&["reproduce", &small, "--pages", &place("pages"), "--store", &place("store"), "--json"]);
+    let claims = found.json()["claims"].as_array().unwrap().len();
+    assert!(claims > 30, "{claims} claims");
+    let page = fs::read_to_string(folder.path().join("pages/grouping.md")).unwrap();
+    assert!(page.contains("Sites with users of their own") && page.contains("grouping/planning"), "{page}");
+    // The page of the study is of these claims.
+    let whole = fs::read_to_string(study.join("claims.toml")).unwrap();
+    let page = fs::read_to_string(study.join("../../../docs/studies/grouping.md")).unwrap();
+    for id in whole.lines().filter_map(|line| line.strip_prefix("id       = ")) {
+        assert!(page.contains(&format!("`{}`", id.trim_matches('"'))), "{id}");
+    }
 }
