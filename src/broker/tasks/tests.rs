@@ -215,9 +215,9 @@ proptest! {
 #[test]
 fn what_no_plan_has_decided_about_is_known() {
     let mut tasks = Tasks::new(2);
-    tasks.block(job(4), 1);
+    tasks.block(job(4), 1, Vec::new());
     tasks.enter(job(1), Vec::new());
-    tasks.block(job(2), 2);
+    tasks.block(job(2), 2, Vec::new());
     let undecided = |tasks: &Tasks| tasks.undecided().into_iter().map(|task| task.0).collect::<Vec<_>>();
     assert_eq!((undecided(&tasks), tasks.count_undecided()), (vec![1, 2, 4], 2));
     let planned = |secs| Planned {
