@@ -8,6 +8,7 @@ mod data;
 mod faults;
 mod members;
 mod needs;
+mod parts;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -18,11 +19,12 @@ use smallvec::SmallVec;
 
 use self::before::{before, before_group, group};
 pub(crate) use self::data::Paths;
+use self::parts::parts;
 use super::findings::{Row, Rule, Verdict, Violation};
 use super::platform::Platform;
 use crate::model::{JobId, JobRef, Outcome, WorkflowSubmission, WorkloadId};
 use crate::output::{JobRow, TaskRow};
-use crate::units::{Energy, Money, Span, Time};
+use crate::units::{Energy, Money, Time};
 
 type TaskJobs = FxHashMap<u64, Vec<TaskJob>>;
 
@@ -342,26 +344,4 @@ fn differs(task: &TaskRow, job: &TaskJob, grouped: bool) -> Option<&'static str>
         ("site", moved),
     ];
     pairs.into_iter().find_map(|(column, differ)| differ.then_some(column))
-}
-
-/// The parts of the time of a task from its times, in the order of the columns: run, data, dispatch, queue, lost. `None` if it has not ended,
-/// or was never ready.
-fn parts(task: &TaskRow) -> Option<[Span; 5]> {
-    let ready = task.ready.filter(|_| task.outcome != Outcome::Unfinished)?;
-    let completed = task.outcome == Outcome::Completed;
-    // The time from each mark to the next belongs to one part; of a mark that was not reached, the time until the end does.
-    let begun = task.last_start.filter(|_| completed);
-    let (data, queue, lost, run) = (1, 3, 4, 0);
-    let marks =
-        [(task.decided, data), (task.sent, 2), (task.queued, queue), (task.started, lost), (begun, run)];
-    let mut parts = [Span::ZERO; 5];
-    let (mut from, mut part) = (ready, 2);
-    for (mark, next) in marks {
-        let Some(mark) = mark else { break };
-        parts[part] += mark.since(from);
-        (from, part) = (mark, next);
-    }
-    parts[part] += task.ended.since(from);
-    parts[2] += task.known.since(task.ended);
-    Some(parts)
 }

@@ -25,6 +25,13 @@ impl Ran {
 }
 
 impl Enacted {
+    /// Adds what a job was charged that has ended, each time that it has.
+    pub(super) fn charge(&mut self, ended: &EndedJob) {
+        let (energy, cost) = *ended.charged;
+        self.energy += energy;
+        self.cost += cost;
+    }
+
     /// Records a task, or those of a group, which began and ended at these times.
     pub(super) fn record_task(
         &self,

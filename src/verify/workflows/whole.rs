@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Submitted, TaskJobs, Workflows, parts};
+use super::parts::parts;
+use super::{Submitted, TaskJobs, Workflows};
 use crate::model::{Outcome, PartitionSpec, WorkflowTask};
 use crate::output::{TaskRow, WorkflowRow};
 use crate::units::{Bytes, Energy, Span, Time, Work};
