@@ -32,8 +32,6 @@ fn pool(number: u32, draw: &mut Draw) -> Pool {
         cores: 1,
         equipment: Equipment::default(),
         allocation_unit: 1,
-        cores: 1,
-        equipment: Equipment::default(),
         speed: Rate::ratio(50 + draw.below(200), 100),
         idle: Power::from_milliwatts(5_000),
         busy: Power::from_milliwatts(10_000 + draw.below(10_000)),

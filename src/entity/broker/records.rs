@@ -55,13 +55,6 @@ impl Enacted {
         }
     }
 
-    /// Adds what a job was charged that has ended, each time that it has.
-    pub(super) fn charge(&mut self, ended: &EndedJob) {
-        let (energy, cost) = *ended.charged;
-        self.energy += energy;
-        self.cost += cost;
-    }
-
     pub(super) fn task_record(&self, at: usize, outcome: Outcome, ran: Ran, known: Time) -> TaskRecord {
         let (task, course) = (&self.submitted.spec.tasks[at], &self.tasks[at]);
         let nowhere = PoolId { site: SiteId::GRID, partition: PartitionId::default() };
