@@ -7,7 +7,8 @@ use gridemu::grid::{Grid, GridError, Policies};
 use gridemu::local::Registry;
 use gridemu::model::{
     BrokerSpec, ChurnAct, EventKind, FailureAction, GridSpec, Link, LostData, NetworkSpec, Outcome,
-    PlannedChurn, Record, SiteSpec, StorageSpec, TaskOrder, TransferMode, WorkflowSettings, WorkflowSpec,
+    PlannedChurn, PlanningTime, Record, SiteSpec, StorageSpec, TaskOrder, TransferMode, WorkflowSettings,
+    WorkflowSpec,
 };
 use gridemu::units::{Bandwidth, Bytes, Rate, Span, Time};
 use gridemu::workflow::WorkflowSource;
@@ -199,6 +200,8 @@ struct Case {
     files: u32,
     monitoring: u64,
     backoff: u64,
+    /// Seconds for each plan.
+    planning: u64,
     latencies: Vec<u64>,
     /// Of each site, when it leaves and comes back, in turn, in seconds from one to the next.
     churn: Vec<Vec<u64>>,
@@ -214,15 +217,28 @@ fn case() -> impl Strategy<Value = Case> {
         select(vec!["mct", "min-min", "heft", "round-robin", "least-loaded"]),
         select(vec![TransferMode::Eager, TransferMode::Lazy]),
         0..=SITES as u32,
-        (select(vec![0_u64, 7, 60]), select(vec![0_u64, 5, 300])),
+        (select(vec![0_u64, 7, 60]), select(vec![0_u64, 5, 300]), select(vec![0_u64, 0, 4])),
     );
     let latencies = prop::collection::vec(select(vec![0_u64, 1, 20]), SITES);
     // Only if each site comes back in the end, nothing waits for ever.
     let churn = prop::collection::vec(prop::collection::vec(1_u64..60, 0..8), SITES);
     let capacity = prop_oneof![3 => Just(None), 1 => (500_000_u64..2_000_000).prop_map(Some)];
     (settings, latencies, churn, capacity, submissions()).prop_map(
-        |((lost, policy, transfer, files, (monitoring, backoff)), latencies, churn, capacity, submitted)| {
-            Case { lost, policy, transfer, files, monitoring, backoff, latencies, churn, capacity, submitted }
+        |((lost, policy, transfer, files, times), latencies, churn, capacity, submitted)| {
+            let (monitoring, backoff, planning) = times;
+            Case {
+                lost,
+                policy,
+                transfer,
+                files,
+                monitoring,
+                backoff,
+                planning,
+                latencies,
+                churn,
+                capacity,
+                submitted,
+            }
         },
     )
 }
@@ -269,6 +285,7 @@ impl Case {
                 monitoring_interval,
                 retries: 100,
                 backoff: Span::from_secs(self.backoff),
+                planning: PlanningTime { base: Span::from_secs(self.planning), per_task: Span::ZERO },
                 workflow,
                 ..broker
             }),
