@@ -2,7 +2,7 @@
 
 use super::pending::Pending;
 use super::{Broker, State, is_recalled, rest, task};
-use crate::broker::{BrokerEvent, Pool, PoolFacts};
+use crate::broker::{BrokerEvent, PoolFacts};
 use crate::entity::{Outbox, Stamp};
 use crate::model::{EventCause, Job, PlanRepair, TaskId};
 
@@ -39,21 +39,17 @@ impl Broker {
         self.wait_returned(job, refused, now, outbox);
     }
 
-    /// Whether what a job tells that has returned, that its site has left, is newer than the last report: it has rested with the dispatcher, and the
-    /// site may be back since.
+    /// Whether what a job tells that has returned, that its site has left, is newer than the last report: it has rested with the dispatcher, and the site may
+    /// be back since. That matters for the files there.
     fn is_news(&self, at: usize, job: &Job, now: Stamp) -> bool {
-        let Pool { open, measured, facts: PoolFacts { latency, .. }, .. } = self.state.pools[at];
-        // If every change is reported, the broker knows by now.
-        if self.spec.monitoring_interval.is_zero() && open {
-            return false;
-        }
-        // Otherwise it matters for the files there.
         if self.state.workflows.is_empty() {
-            return true;
+            // If every change is reported, the broker knows by now whether the site is back.
+            return !(self.spec.monitoring_interval.is_zero() && self.state.pools[at].open);
         }
+        let PoolFacts { latency, .. } = self.state.pools[at].facts;
         let tries = job.grid.as_ref().map_or(0, |grid| grid.tries());
         let age = rest(&self.spec, tries) + latency;
-        measured.micros() < now.time.micros().saturating_sub(age.micros())
+        self.state.pools[at].measured.micros() < now.time.micros().saturating_sub(age.micros())
     }
 
     /// Drops what is planned for a task that was lost, and for all that wait for it, directly or not: it was planned with the end of the
