@@ -7,7 +7,8 @@ use gridemu::grid::{Grid, GridError, Policies};
 use gridemu::local::Registry;
 use gridemu::model::{
     BrokerSpec, ChurnAct, EventKind, FailureAction, GridSpec, Link, LostData, NetworkSpec, Outcome,
-    PlannedChurn, Record, SiteSpec, StorageSpec, TaskOrder, TransferMode, WorkflowSettings, WorkflowSpec,
+    PlannedChurn, PlanningTime, Record, SiteSpec, StorageSpec, TaskOrder, TransferMode, WorkflowSettings,
+    WorkflowSpec,
 };
 use gridemu::units::{Bandwidth, Bytes, Rate, Span, Time};
 use gridemu::workflow::WorkflowSource;
@@ -26,11 +27,11 @@ use crate::workflow_data::submissions;
 const CHAIN: &str = r#"
 [[site]]
 name = "ada"
-machines = [{ class = "node", count = 1 }]
+machines = [{ class = "node", count = 1, busy = "36 W", price = "1.8/core-h" }]
 policy = "fcfs"
 [[site]]
 name = "bob"
-machines = [{ class = "node", count = 1, speed = 2.0 }]
+machines = [{ class = "node", count = 1, speed = 2.0, busy = "72 W", price = "3.6/core-h" }]
 policy = "fcfs"
 [network]
 latency = "1 s"
@@ -101,7 +102,8 @@ fn a_chain_runs_again_by_hand() {
     );
     let whole = &rows(out, "workflows.csv")[0];
     assert!(whole.starts_with("0,chain,0,178,178,120,completed,3,3,5,"), "{whole}");
-    assert!(whole.ends_with(",3,110,11,6,0,51,10000000,0,0"), "{whole}");
+    // `fx` to `ada`; 30 s at `bob` for 72 W and 0.001/s, 120 s at `ada` for half of that.
+    assert!(whole.ends_with(",3,110,11,6,0,51,10000000,6480,0.09"), "{whole}");
     let events = rows(out, "events.csv");
     for said in ["41,repeated,site-left,grid,,,1,1,grid,1,", "41,repeated,site-left,grid,,,1,2,grid,1,"] {
         assert!(events.iter().any(|row| row.starts_with(said)), "{events:#?}");
@@ -198,6 +200,8 @@ struct Case {
     files: u32,
     monitoring: u64,
     backoff: u64,
+    /// Seconds for each plan.
+    planning: u64,
     latencies: Vec<u64>,
     /// Of each site, when it leaves and comes back, in turn, in seconds from one to the next.
     churn: Vec<Vec<u64>>,
@@ -213,15 +217,28 @@ fn case() -> impl Strategy<Value = Case> {
         select(vec!["mct", "min-min", "heft", "round-robin", "least-loaded"]),
         select(vec![TransferMode::Eager, TransferMode::Lazy]),
         0..=SITES as u32,
-        (select(vec![0_u64, 7, 60]), select(vec![0_u64, 5, 300])),
+        (select(vec![0_u64, 7, 60]), select(vec![0_u64, 5, 300]), select(vec![0_u64, 0, 4])),
     );
     let latencies = prop::collection::vec(select(vec![0_u64, 1, 20]), SITES);
     // Only if each site comes back in the end, nothing waits for ever.
     let churn = prop::collection::vec(prop::collection::vec(1_u64..60, 0..8), SITES);
     let capacity = prop_oneof![3 => Just(None), 1 => (500_000_u64..2_000_000).prop_map(Some)];
     (settings, latencies, churn, capacity, submissions()).prop_map(
-        |((lost, policy, transfer, files, (monitoring, backoff)), latencies, churn, capacity, submitted)| {
-            Case { lost, policy, transfer, files, monitoring, backoff, latencies, churn, capacity, submitted }
+        |((lost, policy, transfer, files, times), latencies, churn, capacity, submitted)| {
+            let (monitoring, backoff, planning) = times;
+            Case {
+                lost,
+                policy,
+                transfer,
+                files,
+                monitoring,
+                backoff,
+                planning,
+                latencies,
+                churn,
+                capacity,
+                submitted,
+            }
         },
     )
 }
@@ -268,6 +285,7 @@ impl Case {
                 monitoring_interval,
                 retries: 100,
                 backoff: Span::from_secs(self.backoff),
+                planning: PlanningTime { base: Span::from_secs(self.planning), per_task: Span::ZERO },
                 workflow,
                 ..broker
             }),

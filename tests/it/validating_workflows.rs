@@ -194,6 +194,7 @@ fn a_run_with_workflows_is_valid_and_damaged_rows_are_found() {
         ("workflows.csv", "0,", "peak_procs", "9", Rule::Columns, "`peak_procs` of workflow 0 is not 3"),
         ("workflows.csv", "0,", "moved_bytes", "7", Rule::Columns, "`moved_bytes` of workflow 0 is not"),
         ("workflows.csv", "0,", "energy_j", "5", Rule::Columns, "`energy_j` of workflow 0 is not 36000"),
+        // 5 s of the first task and 4.302855 s of the second, which fails.
         ("workflows.csv", "1,", "cost", "5", Rule::Columns, "`cost` of workflow 1 is not 0.046514275"),
         ("workflows.csv", "0,", "submitted", "5", Rule::Arrival, "`submitted` of workflow 0 is not 0"),
         ("workflows.csv", "1,", "workflow", "0", Rule::Once, "workflow 0 has a second row"),

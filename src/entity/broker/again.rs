@@ -80,6 +80,8 @@ impl Enacted {
     fn reopen(&mut self, at: usize, job: &mut Job, now: Time) {
         let course = &mut self.tasks[at];
         course.ran = None;
+        // It may be cancelled before it is ready again.
+        job.resubmit(course.ready.unwrap_or(job.submit));
         let grid = job.grid.get_or_insert_default();
         (grid.attempts, grid.first_start, grid.failed_at) = (course.attempts, course.start, Some(now));
         self.live.reopen(at);
