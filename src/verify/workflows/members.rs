@@ -49,7 +49,14 @@ impl Submitted {
             }
         }
         faults.extend(self.too_many(at, members));
-        faults.extend(in_turn(members));
+        // What has run on several ways may have gone on in another order.
+        let own = job.partition.as_deref();
+        let run = |member: &GroupMember| {
+            own.and_then(|class| member.by_class.get(class)).copied().unwrap_or(member.run)
+        };
+        if job.attempts <= 1 || members.iter().all(|(member, _)| member.by_class.is_empty()) {
+            faults.extend(in_turn(members, run));
+        }
         if let (Some(place), Some(start)) = (place(job, platform), job.start)
             && (job.attempts, job.outcome) == (1, Outcome::Completed)
         {
@@ -121,17 +128,20 @@ impl Submitted {
     }
 }
 
-/// The first task that begins before one has ended that its group has before it.
-fn in_turn<'a>(members: &[Ran<'a>]) -> Option<(&'a TaskRow, Time, String)> {
+/// The first task that begins before one has ended that its group has before it. `run` is when a task runs on the way of the group.
+fn in_turn<'a>(
+    members: &[Ran<'a>],
+    run: impl Fn(&GroupMember) -> (Span, Span),
+) -> Option<(&'a TaskRow, Time, String)> {
     let ran = || members.iter().filter(|(_, row)| row.last_start.is_some());
     let mut begin: Vec<&Ran<'a>> = ran().collect();
     let mut end = begin.clone();
-    begin.sort_by_key(|(member, _)| member.run.0);
-    end.sort_by_key(|(member, _)| member.run.1);
+    begin.sort_by_key(|(member, _)| run(member).0);
+    end.sort_by_key(|(member, _)| run(member).1);
     let mut ended = end.into_iter().peekable();
     let mut last: Option<&TaskRow> = None;
     for (member, row) in begin {
-        while let Some((_, before)) = ended.next_if(|(before, _)| before.run.1 <= member.run.0) {
+        while let Some((_, before)) = ended.next_if(|(before, _)| run(before).1 <= run(member).0) {
             // A task of no length is over when it begins.
             let own = std::ptr::eq(*before, *row);
             last = last.into_iter().chain((!own).then_some(*before)).max_by_key(|row| row.ended);

@@ -353,6 +353,48 @@ fn groups_and_overheads_run_and_are_valid() {
     gridemu(&["run", &scenario]).ends(2, &["`workload[0].group`", "no grouping `levels`", "`level`"]);
 }
 
+/// Side by side on two processors, c (5 s) follows a (10 s) and not b (20 s); on machines on which a takes 30 s, it follows b. Both are valid.
+#[test]
+fn a_group_is_checked_by_its_times_where_it_ran() {
+    let task = |name: &str| {
+        format!(
+            r#"{{"name": "{name}", "id": "{name}", "parents": [], "children": [], "inputFiles": [], "outputFiles": []}}"#
+        )
+    };
+    let ran = |name: &str, secs: u32, slow: u32| {
+        format!(
+            r#"{{"id": "{name}", "runtimeInSeconds": {secs}, "runtimeInSecondsByClass": {{"slow": {slow}}}}}"#
+        )
+    };
+    let workflow = format!(
+        r#"{{"name": "three", "schemaVersion": "1.5", "workflow": {{"specification": {{"tasks": [{}, {}, {}], "files": []}},
+        "execution": {{"makespanInSeconds": 0, "executedAt": "2024-01-01T00:00:00Z", "tasks": [{}, {}, {}], "machines": []}}}}}}"#,
+        task("a"),
+        task("b"),
+        task("c"),
+        ran("a", 10, 30),
+        ran("b", 20, 20),
+        ran("c", 5, 5)
+    );
+    for (class, last) in
+        [("fast", [("a", "10"), ("b", "20"), ("c", "15")]), ("slow", [("a", "30"), ("b", "20"), ("c", "25")])]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        file(folder.path(), "three.json", workflow.clone());
+        let scenario = format!(
+            "[[site]]\nname = 'ada'\nmachines = [{{ class = '{class}', count = 2 }}]\n[broker]\nmonitoring_interval = '0 s'\n\
+             [[workload]]\nworkflow = 'three.json'\ngroup = 'pilot[procs=2]'\n"
+        );
+        let scenario = file(folder.path(), "run.toml", scenario);
+        let out = argument(&folder.path().join("out"));
+        gridemu(&["run", &scenario, "--out", &out]).well();
+        gridemu(&["validate", &out]).well();
+        let tasks = table(&std::path::Path::new(&out).join("tasks.csv"));
+        let ended: Vec<(&str, &str)> = tasks.iter().map(|row| (&*row["task"], &*row["ended"])).collect();
+        assert_eq!(ended, last, "{class}");
+    }
+}
+
 /// A key that cannot act is told, by `check` and in the notes of a run.
 #[test]
 fn keys_of_plans_are_idle_without_one() {
