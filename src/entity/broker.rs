@@ -221,9 +221,15 @@ impl Broker {
                 self.settle(at);
             }
             self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
-            self.state.data.change(&self.network, now.time);
             self.lose_all();
             self.missed = true;
+        }
+        if let Some(now) = adopt {
+            self.state.workflows.each().try_for_each(|enacted| self.check_sizes(&enacted.submitted))?;
+            // Storages are no facts of pools.
+            if self.state.data.change(&self.network, now.time) {
+                self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
+            }
         }
         if self.spec.policy == saved.spec.policy {
             self.policy.restore(&saved.policy).map_err(|problem| self.bad_save(&problem))

@@ -220,12 +220,13 @@ impl Data {
         self.spaces.get(&place).map_or(Bytes::ZERO, Storage::peak)
     }
 
-    /// Other capacities hold from now on.
-    pub(super) fn change(&mut self, network: &NetworkSpec, now: Time) {
+    /// Other capacities hold from now on. True if files have their space now that waited for it.
+    pub(super) fn change(&mut self, network: &NetworkSpec, now: Time) -> bool {
         for (place, space) in &mut self.spaces {
             let spec = StorageSpec { bandwidth: None, ..network.storage(*place as usize) };
             self.granted.extend(space.change(spec, now).0.into_iter().map(|file| (*place, file)));
         }
+        !self.granted.is_empty()
     }
 
     fn space(&mut self, place: Place, network: &NetworkSpec) -> &mut Storage {

@@ -194,3 +194,48 @@ fn another_seed_is_of_later_draws() {
     gridemu(&["fork", &store, "--at", "12 h", "--set", "site.a.workload.poisson.seed=8"])
         .ends(2, &["its workload differs"]);
 }
+
+/// Two tasks of 1,000 s, each with a file of 6 MB that takes 6 s to a site with space for 10 MB: the second file waits until the first task has ended.
+/// With space for both from 100 s on it comes at once, and the second task runs from 106 s; with less than a file takes there is no future.
+#[test]
+fn a_storage_has_more_space_from_a_fork_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = r#"
+[[site]]
+name = "ada"
+machines = [{ class = "node", count = 2 }]
+storage = { capacity = "10 MB" }
+[network]
+bandwidth = "8 Mbit/s"
+[broker]
+monitoring_interval = "0 s"
+[checkpoint]
+store = "store"
+keep_at = ["100 s"]
+[[workload]]
+workflow = "two.json"
+"#;
+    let workflow = r#"{"name": "two", "schemaVersion": "1.5", "workflow": {"specification": {"tasks": [
+{"name": "x", "id": "a", "parents": [], "children": [], "inputFiles": ["f1"], "outputFiles": []},
+{"name": "x", "id": "b", "parents": [], "children": [], "inputFiles": ["f2"], "outputFiles": []}],
+"files": [{"id": "f1", "sizeInBytes": 6000000}, {"id": "f2", "sizeInBytes": 6000000}]},
+"execution": {"makespanInSeconds": 0, "executedAt": "2024-01-01T00:00:00Z", "tasks": [
+{"id": "a", "runtimeInSeconds": 1000}, {"id": "b", "runtimeInSeconds": 1000}], "machines": []}}}"#;
+    let (file, store) = (folder.path().join("run.toml"), argument(&folder.path().join("store")));
+    fs::write(&file, scenario.replace("\"store\"", &format!("{store:?}"))).unwrap();
+    fs::write(folder.path().join("two.json"), workflow).unwrap();
+    gridemu(&["run", file.to_str().unwrap()]).well();
+    let fork = |set: &str| gridemu(&["fork", &store, "--at", "100 s", "--set", set, "--json"]);
+    let futures = fork("site.ada.storage.capacity=100 MB");
+    futures.well();
+    let json: Value = serde_json::from_str(&futures.out).unwrap();
+    let text = json.to_string();
+    assert!(text.contains("1106"), "{text}");
+    fork("site.ada.storage.capacity=5 MB").ends(
+        2,
+        &[
+            "file `f1` of 6 MB does not fit into the storage of site `ada`, which has a capacity of 5 MB",
+            "give the storages of sites more space",
+        ],
+    );
+}
