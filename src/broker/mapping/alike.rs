@@ -15,14 +15,13 @@ pub(super) type Ending = (Time, u32);
 /// No task.
 const NONE: u32 = u32::MAX;
 
-/// How many pools of a row are looked at first.
-const NEAR: usize = 8;
+/// How many chains of rows are looked at for one that a row may be put behind.
+const CHAINS: usize = 8;
 
 /// Tasks that take the same in every pool, which end in each pool at the same time if each is planned alone: they have one row, and the one
 /// of the lowest number goes first.
 ///
-/// Holes only become fewer. So what was once a lower bound of an end stays one, and to know the best pool of a row it is usually enough to
-/// look at the few pools that were near the best before.
+/// No task starts in a pool before its first processor is free, and on one processor most start then. So hardly any hole is searched.
 pub(super) struct Alike<'a, C, H> {
     costs: &'a C,
     pub(super) holes: &'a mut H,
@@ -35,13 +34,13 @@ pub(super) struct Alike<'a, C, H> {
     behind: Vec<u32>,
     /// The run times by row and pool in microseconds; `u64::MAX` where a task cannot run.
     runs: Vec<u64>,
-    /// Of each row [`NEAR`] pools with the run time there, and of all others a lower bound of the ends and the least run time.
-    near: Vec<(u32, u64)>,
-    rest: Vec<(Time, u64)>,
+    /// When tasks are ready in each pool, in microseconds, and where that begins for a row: those that are ready alike have it in common.
+    ready: Vec<u64>,
+    ready_at: Vec<usize>,
+    /// Whether the tasks of a row have one processor in every pool.
+    single: Vec<bool>,
     /// When the first processor of each pool is free, in microseconds: no task starts earlier.
     first_free: Vec<u64>,
-    /// The least of these.
-    least_free: u64,
     /// Whether a pool has, from then on, never fewer free processors: a task on one processor then starts as soon as it is ready.
     rising: Vec<bool>,
     /// The earliest instant at which a task is ready anywhere.
@@ -58,14 +57,24 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
         let (pools, tasks) = (costs.pools(), alike(costs));
         let entries = tasks.iter().flat_map(|row| (0..pools).map(|pool| (row[0] as usize, pool)));
         let run = |(task, pool)| costs.run(task, pool).map_or(u64::MAX, Span::micros);
-        let ready = entries.clone().map(|(task, pool)| costs.ready(task, pool));
+        let single = |row: &Vec<u32>| (0..pools).all(|pool| costs.procs(row[0] as usize, pool) == 1);
+        let (mut ready, mut ready_at): (Vec<u64>, Vec<usize>) = Default::default();
+        for row in &tasks {
+            let own = ready.len();
+            ready.extend((0..pools).map(|pool| costs.ready(row[0] as usize, pool).micros()));
+            let last = own.saturating_sub(pools);
+            if last < own && ready[last..own] == ready[own..] {
+                ready.truncate(own);
+            }
+            ready_at.push(ready.len() - pools);
+        }
         let mut new = Self {
-            runs: entries.clone().map(run).collect(),
-            near: vec![(0, u64::MAX); tasks.len() * NEAR],
-            rest: vec![(Time::ZERO, 0); tasks.len()],
-            from: ready.min().unwrap_or(Time::ZERO),
+            runs: entries.map(run).collect(),
+            from: ready.iter().min().map_or(Time::ZERO, |from| Time::from_micros(*from)),
+            ready,
+            ready_at,
+            single: tasks.iter().map(single).collect(),
             first_free: vec![0; pools],
-            least_free: 0,
             rising: vec![false; pools],
             next: tasks.iter().map(|row| row[row.len() - 1]).collect(),
             behind: vec![NONE; tasks.len()],
@@ -88,13 +97,13 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
     }
 
     /// The rows of which a task is left and fits somewhere, without those that end sooner than one of them whatever happens, because they take
-    /// less everywhere: each of these is [behind](Self::behind) one that ends later.
+    /// less everywhere: each of these is [behind](Self::open_row) one that ends later.
     pub(super) fn latest_rows(&mut self) -> Vec<usize> {
         let mut rows = self.rows();
         rows.sort_by_key(|row| Reverse(self.runs[row * self.pools]));
         let (mut heads, mut tails) = (Vec::new(), Vec::new());
         for row in rows {
-            let few = tails.len().saturating_sub(NEAR)..tails.len();
+            let few = tails.len().saturating_sub(CHAINS)..tails.len();
             if let Some(at) = few.into_iter().find(|at| self.takes_more(tails[*at], row)) {
                 self.behind[tails[at]] = row as u32;
                 tails[at] = row;
@@ -106,9 +115,13 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
         heads
     }
 
-    /// The row that comes in the place of one of which nothing is left.
-    pub(super) fn behind(&self, row: usize) -> Option<usize> {
-        Some(self.behind[row]).filter(|row| *row != NONE).map(|row| row as usize)
+    /// The row itself if it [is open](Self::is_open), and else the first behind it that is.
+    pub(super) fn open_row(&mut self, mut row: usize, second: bool) -> Option<usize> {
+        while !self.is_open(row) {
+            row = Some(self.behind[row]).filter(|next| *next != NONE)? as usize;
+            self.refresh(row, second);
+        }
+        Some(row)
     }
 
     /// Whether a row ends later than another in every pool in which it fits, whatever holes there are.
@@ -148,98 +161,58 @@ impl<'a, C: Costs, H: Holes> Alike<'a, C, H> {
         let free = self.holes.earliest(pool, 1, self.from, Span::ZERO);
         self.first_free[pool] = free.unwrap_or(Time::NEVER).micros();
         self.rising[pool] = free.is_some_and(|free| self.holes.rises_from(pool) <= free);
-        self.least_free = self.first_free.iter().copied().min().unwrap_or(0);
     }
 
-    /// The end in a pool, as it is now.
-    fn end(&self, row: usize, pool: usize) -> Time {
-        if self.next[row] == NONE {
-            return Time::NEVER;
+    /// The end of a row in a pool, as it is now, that is not before `bound`.
+    fn end(&self, row: usize, pool: usize, bound: u64) -> u64 {
+        if self.single[row] && self.rising[pool] {
+            return bound;
         }
-        let task = self.next[row] as usize;
-        if self.rising[pool] && self.costs.procs(task, pool) == 1 {
-            let start = self.costs.ready(task, pool).micros().max(self.first_free[pool]);
-            return Time::from_micros(start.saturating_add(self.runs[row * self.pools + pool]));
-        }
-        let placed = earliest(self.costs, self.holes, (task, pool), self.costs.ready(task, pool));
-        placed.map_or(Time::NEVER, |placed| placed.end)
+        let (task, ready) = (self.next[row] as usize, self.ready[self.ready_at[row] + pool]);
+        let placed = earliest(self.costs, self.holes, (task, pool), Time::from_micros(ready));
+        placed.map_or(u64::MAX, |placed| placed.end.micros())
     }
 
-    /// A lower bound of the end in a pool.
-    fn soonest(&self, pool: usize, run: u64) -> Time {
-        Time::from_micros(self.first_free[pool].saturating_add(run))
-    }
-
-    /// A lower bound of the ends in all pools of a row but those that are near its best.
-    fn rest(&self, row: usize) -> Time {
-        let (bound, run) = self.rest[row];
-        bound.max(Time::from_micros(self.least_free.saturating_add(run)))
-    }
-
-    /// The best of some pools with their run times, and a lower bound of the others of them: the second best if asked for.
-    fn best_of(&self, row: usize, pools: impl Iterator<Item = (u32, u64)>, second: bool) -> (Ending, Ending) {
-        let (mut first, mut other) = ((Time::NEVER, 0), (Time::NEVER, 0));
-        for (pool, run) in pools {
-            let mut ending = (self.soonest(pool as usize, run), pool);
-            // Nothing is computed where a task cannot end before what was found.
-            if ending < if second { other } else { first } {
-                ending.0 = self.end(row, pool as usize);
-            }
-            if ending < first {
-                (first, other) = (ending, first);
-            } else if ending < other {
-                other = ending;
-            }
-        }
-        (first, other)
+    /// A lower bound of the end of a row in a pool.
+    fn bound(&self, row: usize, pool: usize) -> u64 {
+        let ready = self.ready[self.ready_at[row] + pool];
+        self.first_free[pool].max(ready).saturating_add(self.runs[row * self.pools + pool])
     }
 
     /// Finds the best of a row, and, if asked, the second best.
     pub(super) fn refresh(&mut self, row: usize, second: bool) {
-        let near = |own: &Self| {
-            let pools = own.near[row * NEAR..(row + 1) * NEAR].iter().copied();
-            own.best_of(row, pools.filter(|(_, run)| *run < u64::MAX), second)
-        };
-        let decides = |own: &Self, (first, other): (Ending, Ending)| {
-            let found = if second { other } else { first };
-            found.0 < own.rest(row) || own.rest(row) == Time::NEVER
-        };
-        let mut best = near(self);
-        if !decides(self, best) {
-            self.find_near(row);
-            best = near(self);
+        let (mut first, mut other) = ((u64::MAX, 0), (u64::MAX, 0));
+        if self.next[row] != NONE {
+            let own = row * self.pools..(row + 1) * self.pools;
+            let ready = &self.ready[self.ready_at[row]..][..self.pools];
+            let times = self.runs[own].iter().zip(ready).zip(&self.first_free);
+            for (pool, ((run, ready), free)) in (0..).zip(times) {
+                let mut end = free.max(ready).saturating_add(*run);
+                if end < other.0 {
+                    if second || end < first.0 {
+                        end = self.end(row, pool as usize, end);
+                    }
+                    if end < first.0 {
+                        (first, other) = ((end, pool), first);
+                    } else if end < other.0 {
+                        other = (end, pool);
+                    }
+                }
+            }
         }
-        if decides(self, best) {
-            best.1 = best.1.min((self.rest(row), 0));
-        } else {
-            let runs = &self.runs[row * self.pools..(row + 1) * self.pools];
-            best = self.best_of(row, (0..).zip(runs.iter().copied()), second);
-        }
-        self.best[row] = best;
-        self.seen[row] = self.taken.get(best.0.1 as usize).copied().unwrap_or(0);
-    }
-
-    /// Finds the pools that are near the best of a row.
-    fn find_near(&mut self, row: usize) {
-        let runs = &self.runs[row * self.pools..(row + 1) * self.pools];
-        let mut all: Vec<(Time, u32, u64)> =
-            (0..).zip(runs).map(|(pool, run)| (self.soonest(pool as usize, *run), pool, *run)).collect();
-        self.rest[row] = (Time::NEVER, u64::MAX);
-        if all.len() > NEAR {
-            let least = all.select_nth_unstable(NEAR).1.0;
-            self.rest[row] = (least, all[NEAR..].iter().map(|(_, _, run)| *run).min().unwrap_or(u64::MAX));
-            all.truncate(NEAR);
-        }
-        let near = &mut self.near[row * NEAR..(row + 1) * NEAR];
-        near.fill((0, u64::MAX));
-        near.iter_mut().zip(all).for_each(|(near, (_, pool, run))| *near = (pool, run));
+        let ending = |(end, pool)| (Time::from_micros(end), pool);
+        self.best[row] = (ending(first), ending(other));
+        self.seen[row] = self.taken.get(first.1 as usize).copied().unwrap_or(0);
     }
 
     /// As [`Alike::refresh`], after nothing but `pool` was taken since.
     pub(super) fn refresh_after(&mut self, row: usize, pool: usize, second: bool) {
         let (first, other) = self.best[row];
+        if self.next[row] == NONE {
+            return;
+        }
         if first.1 as usize == pool {
-            let now = (self.end(row, pool), first.1);
+            let now = (Time::from_micros(self.end(row, pool, self.bound(row, pool))), first.1);
             if now <= other && now.0 < Time::NEVER {
                 self.best[row].0 = now;
                 self.seen[row] = self.taken[pool];

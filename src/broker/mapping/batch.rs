@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::mem;
 
-use super::alike::Alike;
+use super::alike::{Alike, Ending};
 use super::holes::makespan;
 use super::{Costs, Holes, Placement};
 use crate::units::{Span, Time};
@@ -74,32 +75,49 @@ fn greatest_first(
     costs: &impl Costs,
     holes: &mut impl Holes,
     second: bool,
-    key: impl Fn(super::alike::Ending, super::alike::Ending) -> u64,
+    key: impl Fn(Ending, Ending) -> u64,
 ) -> Vec<Placement> {
     let mut table = Alike::new(costs, holes);
-    let mut plan: Vec<Placement> = Vec::with_capacity(costs.tasks());
-    let mut rows = if second { table.rows() } else { table.latest_rows() };
+    let mut plan = Vec::with_capacity(costs.tasks());
+    let rows = if second { table.rows() } else { table.latest_rows() };
+    // What a task that is planned changes is the ends in its pool: for the rows whose best or second best that is, and no others.
+    let mut by_best: Vec<Vec<usize>> = vec![Vec::new(); costs.pools()];
+    let mut by_second = by_best.clone();
+    let mut second_of = vec![None; costs.tasks()];
+    // In each pool the greatest of the rows whose best it is. Where only the second best of a row has changed, its key has become greater.
+    let mut greatest: Vec<Option<(u64, Reverse<u32>, usize)>> = vec![None; costs.pools()];
+    let (mut touched, mut others) = (rows, Vec::new());
     loop {
-        let last = plan.last().map(|placed| placed.pool);
-        let mut greatest: Option<(u64, Reverse<u32>, usize)> = None;
-        rows.retain_mut(|row| {
-            if let Some(pool) = last {
-                table.refresh_after(*row, pool, second);
+        for row in touched.drain(..) {
+            if let Some(row) = table.open_row(row, second) {
+                by_best[table.best(row).0.1 as usize].push(row);
+                others.push(row);
             }
-            while !table.is_open(*row) {
-                let Some(next) = table.behind(*row) else { return false };
-                *row = next;
-                table.refresh(next, second);
+        }
+        for row in others.drain(..).filter(|row| table.is_open(*row)) {
+            let (best, other) = table.best(row);
+            let greatest = &mut greatest[best.1 as usize];
+            *greatest = (*greatest).max(Some((key(best, other), Reverse(table.task(row)), row)));
+            if second && other.0 < Time::NEVER && second_of[row] != Some(other.1) {
+                second_of[row] = Some(other.1);
+                by_second[other.1 as usize].push(row);
             }
-            let (best, other) = table.best(*row);
-            let key = (key(best, other), Reverse(table.task(*row)), *row);
-            if greatest.is_none_or(|greatest| key > greatest) {
-                greatest = Some(key);
-            }
-            true
-        });
-        let Some((_, _, row)) = greatest else { return plan };
+        }
+        let Some((_, _, row)) = greatest.iter().flatten().max().copied() else { return plan };
+        let pool = table.best(row).0.1 as usize;
         plan.extend(table.commit(row));
+        greatest[pool] = None;
+        touched = mem::take(&mut by_best[pool]);
+        for row in &touched {
+            table.refresh_after(*row, pool, second);
+        }
+        for row in mem::take(&mut by_second[pool]) {
+            if second_of[row] == Some(pool as u32) {
+                second_of[row] = None;
+                table.refresh_after(row, pool, second);
+                others.push(row);
+            }
+        }
     }
 }
 
