@@ -26,7 +26,8 @@ pub(super) fn section(workflows: Workflows, undrawn: Option<&str>) -> Section {
             .push(format!("The first {ROWS} of {} workflows; all are in workflows.csv.", count(all as u64)));
     }
     section.lead.extend(undrawn.map(|why| format!("Workflows are not drawn: {why}.")));
-    section.tables.push(table(&workflows.rows[..all.min(ROWS)]));
+    let rows = &workflows.rows[..all.min(ROWS)];
+    section.tables.extend([taken(rows), gone(rows)]);
     for drawn in workflows.drawn {
         let number = drawn.number;
         if let Some(dag) = drawn.dag {
@@ -57,17 +58,17 @@ pub(super) fn section(workflows: Workflows, undrawn: Option<&str>) -> Section {
 /// An amount of a workflow; `None` in a table of an older gridemu.
 type Amount = fn(&WorkflowRow) -> Option<f64>;
 
-fn table(rows: &[WorkflowRow]) -> Table {
-    let mut head =
-        ["workflow", "outcome", "tasks", "attempts", "makespan", "slowdown", "SLR", "speedup", "efficiency"]
-            .map(str::to_owned)
-            .to_vec();
+/// What each workflow is and took.
+fn taken(rows: &[WorkflowRow]) -> Table {
+    let mut head = ["workflow", "outcome", "tasks", "attempts", "makespan", "slowdown", "SLR", "speedup"]
+        .map(str::to_owned)
+        .to_vec();
     let mut cells: Vec<Vec<String>> = rows
         .iter()
         .map(|row| {
             let ratio = |value: Option<f64>| number(value, 2);
             vec![
-                format!("{} {}", row.workflow, row.name.split('[').next().unwrap_or_default()),
+                name(row),
                 row.outcome.name().to_owned(),
                 count(row.tasks.into()),
                 count(row.attempts),
@@ -75,7 +76,6 @@ fn table(rows: &[WorkflowRow]) -> Table {
                 ratio(row.slowdown),
                 ratio(row.slr),
                 ratio(row.speedup),
-                ratio(row.efficiency),
             ]
         })
         .collect();
@@ -96,6 +96,18 @@ fn table(rows: &[WorkflowRow]) -> Table {
             }
         }
     }
+    Table { caption: "What the workflows took".to_owned(), head, rows: cells, look: Look::Numbers }
+}
+
+fn name(row: &WorkflowRow) -> String {
+    format!("{} {}", row.workflow, row.name.split('[').next().unwrap_or_default())
+}
+
+/// Where the makespan of each workflow went.
+fn gone(rows: &[WorkflowRow]) -> Table {
+    let mut head = vec!["workflow".to_owned(), "makespan".to_owned()];
+    let mut cells: Vec<Vec<String>> =
+        rows.iter().map(|row| vec![name(row), duration(row.makespan.as_secs_f64())]).collect();
     let parts = |row: &WorkflowRow| [row.run, row.data, row.dispatch, row.queue, row.lost];
     for (at, name) in ResponseParts::NAMES.into_iter().enumerate() {
         let share = |row: &WorkflowRow| {
@@ -111,5 +123,5 @@ fn table(rows: &[WorkflowRow]) -> Table {
             }
         }
     }
-    Table { caption: String::new(), head, rows: cells, look: Look::Numbers }
+    Table { caption: "Where their makespans went".to_owned(), head, rows: cells, look: Look::Numbers }
 }
