@@ -5,7 +5,7 @@
 //! task of [`crate::entity`] and [`crate::local`].
 
 mod churn;
-mod day;
+mod curve;
 mod network;
 mod progress;
 mod replicas;
@@ -14,6 +14,7 @@ mod tariff;
 mod usage;
 
 pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn};
+pub use curve::Curve;
 pub use network::{Arrival, Links, Load};
 pub use replicas::{Coming, Fetch, Known, Place, Replicas};
 pub use storage::{Storage, TooLarge};

@@ -5,7 +5,7 @@
 //! [`Tariff::cost`] converts a *total* into money and rounds once. Under a flat price a charge is processor time itself.
 //! Electricity likewise: [`Tariff::weigh`] gives a stretch, [`Tariff::electricity`] converts an account into money.
 
-use super::day::DayCurve;
+use super::Curve;
 use super::usage::{ProcTime, Usage};
 use crate::model::{DayRates, PartitionSpec, SiteTariff};
 use crate::units::{Energy, EnergyPrice, Money, Power, Price, Rate, Time};
@@ -26,7 +26,7 @@ pub struct Tariff {
     idle: u128,
     busy: u128,
     price: u128,
-    by_hour: Option<Box<DayCurve>>,
+    by_hour: Option<Box<Curve>>,
     electricity: Option<Electricity>,
 }
 
@@ -35,7 +35,7 @@ pub struct Tariff {
 struct Electricity {
     price: u128,
     pue_ppm: u64,
-    by_hour: Option<Box<DayCurve>>,
+    by_hour: Option<Box<Curve>>,
 }
 
 impl Tariff {
@@ -47,7 +47,7 @@ impl Tariff {
     /// The tariff of a partition of a site whose PUE is `pue_ppm` × 10⁻⁶.
     pub fn new(spec: &PartitionSpec, site: &SiteTariff, pue_ppm: u64) -> Self {
         let curve =
-            |rates: Option<DayRates>| rates.map(|rates| Box::new(DayCurve::new(rates, site.starts_at)));
+            |rates: Option<DayRates>| rates.map(|rates| Box::new(Curve::of_day(rates, site.starts_at)));
         Self {
             idle: u128::from(spec.idle.milliwatts()),
             busy: u128::from(spec.busy.milliwatts()),
@@ -108,7 +108,7 @@ impl Tariff {
 
     /// The price per core-hour at an instant, rounded to the nearest 10⁻⁹.
     pub fn price_at(&self, time: Time) -> Price {
-        let rate = self.by_hour.as_ref().map_or(THOUSAND, |curve| u128::from(curve.at(time)));
+        let rate = self.by_hour.as_ref().map_or(THOUSAND, |curve| curve.at(time).unsigned_abs().into());
         let nanos = (self.price * rate + THOUSAND / 2) / THOUSAND;
         Price::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
@@ -156,8 +156,9 @@ pub fn facility(meter: Energy, pue_ppm: u64) -> Energy {
     Energy::from_nanojoules(meter / MILLION * pue + part)
 }
 
-fn weighed(procs: u32, share: Rate, integral: u128) -> WeighedTime {
-    u128::from(procs) * u128::from(share.units()) * integral
+/// Factors are not negative.
+fn weighed(procs: u32, share: Rate, integral: i128) -> WeighedTime {
+    u128::from(procs) * u128::from(share.units()) * integral.unsigned_abs()
 }
 
 /// Whole processor-microseconds, and the rest in 2⁻²⁰. Each is multiplied separately: the largest machine to the end of
