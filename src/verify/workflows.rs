@@ -75,6 +75,8 @@ struct Awaited<'a> {
 struct TaskJob {
     submit: Time,
     start: Option<Time>,
+    /// The start of the last attempt, if it is known.
+    last_start: Option<Time>,
     end: Time,
     outcome: Outcome,
     attempts: u32,
@@ -153,12 +155,24 @@ impl Workflows {
         self.submitted.insert(submitted.workflow.number.0, submitted);
     }
 
-    /// Notes the row of the job of a task.
-    pub(crate) fn job(&mut self, row: &JobRow) {
+    /// Notes the row of the job of a task, and when its last attempt began if that is known.
+    pub(crate) fn job(&mut self, row: &JobRow, last_start: Option<Time>) {
         let JobRow { submit, start, end, outcome, attempts, energy, cost, .. } = *row;
         let (site, partition) = (Arc::clone(&row.site), row.partition.clone());
         let row_of = self.jobs.entry(row.job).or_default();
-        row_of.push(TaskJob { submit, start, end, outcome, attempts, energy, cost, site, partition });
+        let last_start = last_start.or(start.filter(|_| attempts == 1));
+        row_of.push(TaskJob {
+            submit,
+            start,
+            last_start,
+            end,
+            outcome,
+            attempts,
+            energy,
+            cost,
+            site,
+            partition,
+        });
     }
 
     /// Takes the row of a task, and checks what does not depend on other tasks.

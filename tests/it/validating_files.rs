@@ -1,8 +1,9 @@
-//! `gridemu validate` on the files of workflows and on groups: valid runs, and rows damaged by hand, each of which is found.
+//! `gridemu validate` on the files of workflows, on groups and on tasks that go on elsewhere: valid runs, and rows damaged by hand, each of which is
+//! found.
 
 use std::fs;
 
-use gridemu::verify::Rule::{self, Columns, Data, Members, Place, Rows};
+use gridemu::verify::Rule::{self, Columns, Data, Members, Place, Rows, Work};
 
 use crate::cli::gridemu;
 use crate::validating::{judged, legal};
@@ -43,9 +44,15 @@ type Case = (&'static str, &'static [(&'static str, &'static str)], Rule, &'stat
 
 /// Each damaged row of the file is found, and the run as it was is valid.
 fn found(scenario: &str, file: &str, cases: &[Case]) {
+    found_with("", scenario, file, cases);
+}
+
+/// The same of a scenario with this workflow beside it, as `w.json`.
+fn found_with(workflow: &str, scenario: &str, file: &str, cases: &[Case]) {
     let folder = tempfile::tempdir().unwrap();
     let (path, out) = (folder.path().join("run.toml"), folder.path().join("out"));
     fs::write(&path, scenario).unwrap();
+    fs::write(folder.path().join("w.json"), workflow).unwrap();
     gridemu(&["run", path.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
     legal(&out);
     let text = fs::read_to_string(out.join(file)).unwrap();
@@ -145,4 +152,73 @@ fn tasks_that_do_not_run_as_their_group_are_found() {
         ("0,", &[("peak_procs", "1")], Columns, "`peak_procs` of workflow 0 is not 2"),
     ];
     found(GROUP, "workflows.csv", cases);
+}
+
+/// Two tasks, the first of which reads 100 MB. On a class of its own the first takes another time.
+const CHAIN: &str = r#"{"name": "chain", "schemaVersion": "1.5", "workflow": {
+    "specification": {
+        "tasks": [
+            {"name": "a", "id": "a", "children": ["b"], "parents": [], "inputFiles": ["in"], "outputFiles": []},
+            {"name": "b", "id": "b", "children": [], "parents": ["a"], "inputFiles": [], "outputFiles": []}],
+        "files": [{"id": "in", "sizeInBytes": 100000000}]},
+    "execution": {"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z", "machines": [], "tasks": [
+        {"id": "a", "runtimeInSeconds": 100, "runtimeInSecondsByClass": {"late": 400}},
+        {"id": "b", "runtimeInSeconds": 1000}]}}}"#;
+
+/// A site that leaves, whose jobs go on at the other from their last checkpoint. The 100 MB take 100 s.
+fn leaving(at: u64, class: &str, more: &str) -> String {
+    format!(
+        r#"
+[[site]]
+name = "ada"
+machines = [{{ class = "node", count = 1, cores = 1 }}]
+policy = "fcfs"
+[[site]]
+name = "bob"
+machines = [{{ class = "{class}", count = 1, cores = 1, speed = 0.5 }}]
+policy = "fcfs"
+[network]
+bandwidth = "8 Mbit/s"
+[broker]
+policy = "mct"
+[churn]
+on_failure = "resubmit"
+checkpoint = "10 s"
+checkpoint_cost = "0 s"
+[[event]]
+at = "{at} s"
+leave = "ada"
+{more}
+"#
+    )
+}
+
+/// The group reads its file from 100 s on at `ada`. At 400 s its second task is under way, and goes on at 510 s, when the file is at `bob`.
+#[test]
+fn a_group_that_goes_on_elsewhere_has_its_files_there() {
+    let scenario = leaving(400, "node", "[[workload]]\nworkflow = \"w.json\"\ngroup = \"vertical\"");
+    let late: &[Case] = &[(
+        "0,in,100000000,portal,bob",
+        &[("ended", "600")],
+        Data,
+        "starts at 510 s, and file `in`, which it reads, is only at 600 s at bob",
+    )];
+    found_with(CHAIN, &scenario, "transfers.csv", late);
+    // Without segments only the end of the job is known.
+    let late: &[Case] = &[(
+        "0,in,100000000,portal,bob",
+        &[("ended", "6000")],
+        Data,
+        "ends at 2110 s, and file `in`, which it reads, is only at 6000 s at bob",
+    )];
+    found_with(CHAIN, &format!("output.segments = false\n{scenario}"), "transfers.csv", late);
+}
+
+/// Of the 100 s at `ada` 60 s are done when it leaves: that is 240 s of the 400 s at `bob`.
+#[test]
+fn a_task_that_goes_on_where_it_takes_longer_has_done_its_share() {
+    let scenario = leaving(160, "late", "[[workload]]\nworkflow = \"w.json\"");
+    let less: &[Case] =
+        &[("1,2,bob,", &[("to", "429")], Work, "did less than that: its run is 400 s, its segments do 399")];
+    found_with(CHAIN, &scenario, "segments.csv", less);
 }

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::carried::{Cable, Carried, Use};
-use super::{Submitted, Workflows, violation};
+use super::{Submitted, TaskJobs, Workflows, violation};
 use crate::model::{NetworkSpec, Outcome, Sharing, SiteId, TransferOutcome, WorkflowSpec, WorkflowTask};
 use crate::output::{TaskRow, TransferRow};
 use crate::units::{Bandwidth, Bytes, Span, Time};
@@ -191,7 +191,7 @@ impl Workflows {
     pub(super) fn check_files(&self, paths: &Paths, verdict: &mut Verdict) {
         let mut carried = Carried::default();
         for of in self.submitted.values() {
-            of.check_files(paths, &self.repeated, verdict);
+            of.check_files(paths, &self.repeated, &self.jobs, verdict);
             for copy in of.copies.iter().filter(|copy| copy.arrived() && paths.steady) {
                 let Some(began) = copy.row.began else { continue };
                 let latency = paths.network.link(copy.from as usize, copy.to as usize).latency;
@@ -212,7 +212,13 @@ impl Workflows {
 
 impl Submitted {
     /// Checks that each task that completed had the files that it reads, and that each copy left from where its file was.
-    fn check_files(&self, paths: &Paths, repeated: &FxHashMap<u64, Vec<Time>>, verdict: &mut Verdict) {
+    fn check_files(
+        &self,
+        paths: &Paths,
+        repeated: &FxHashMap<u64, Vec<Time>>,
+        jobs: &TaskJobs,
+        verdict: &mut Verdict,
+    ) {
         let spec = &self.workflow.spec;
         // A file may have gone everywhere and be needed again, since a task that reads it runs again.
         let again = |file: u32, from: Time, to: Time| {
@@ -255,17 +261,20 @@ impl Submitted {
             if rows.iter().any(|row| row.outcome != Outcome::Completed) {
                 continue;
             }
-            // A group that began again has the last start of each of its tasks only.
-            let starts = rows.iter().filter_map(|row| row.last_start);
-            let start = if rows[0].attempts == 1 { starts.min() } else { starts.max() };
-            let (Some(start), Some(site)) = (start, place(rows[0])) else { continue };
+            // Tasks of a group that began again may have run in attempts before.
+            let (start, end) = match jobs.get(&rows[0].job).and_then(|jobs| jobs.last()) {
+                Some(job) if self.workflow.groups.is_some() => (job.last_start, job.end),
+                _ => (rows[0].last_start, rows[0].ended),
+            };
+            let (does, start) = start.map_or(("ends", end), |start| ("starts", start));
+            let Some(site) = place(rows[0]) else { continue };
             for file in &task.inputs {
                 let since = since(*file, site, None);
                 if since.is_none_or(|since| since > start) {
                     let (row, name) = (rows[0], &spec.files[*file as usize].name);
                     let there = since.map_or("never".to_owned(), |since| format!("only at {since} s"));
                     let message = format!(
-                        "task `{}` of workflow {number} starts at {start} s, and file `{name}`, which it reads, is {there} at {}",
+                        "task `{}` of workflow {number} {does} at {start} s, and file `{name}`, which it reads, is {there} at {}",
                         task.name, row.site
                     );
                     let at = Row { file: "tasks.csv", line: row.line };
