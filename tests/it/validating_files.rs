@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use gridemu::verify::Rule::{self, Columns, Data, Members, Place, Rows, Work};
+use gridemu::verify::Rule::{self, Columns, Data, Members, Place, Precedence, Rows, Work};
 
 use crate::cli::gridemu;
 use crate::validating::{judged, legal};
@@ -64,6 +64,13 @@ fn found_with(workflow: &str, scenario: &str, file: &str, cases: &[Case]) {
         fs::write(out.join(file), &text).unwrap();
     }
     legal(&out);
+    let summary = fs::read_to_string(out.join("summary.json")).unwrap();
+    if let Some((before, rest)) = summary.split_once("\"stored_peak_bytes\": ") {
+        let rest = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        fs::write(out.join("summary.json"), format!("{before}\"stored_peak_bytes\": 1{rest}")).unwrap();
+        let broken = judged(&out).pop().unwrap().verdict.broken;
+        assert!(broken[&Columns].first.message.contains("the summary has 1 B as the most that"));
+    }
 }
 
 #[test]
@@ -112,7 +119,7 @@ fn damaged_copies_of_files_are_found() {
         ),
         (
             work,
-            &[("outcome", "lost")],
+            &[("outcome", "unfinished")],
             Data,
             "starts at 237 s, and file `work_00000004.out`, which it reads, is never at ada",
         ),
@@ -221,4 +228,68 @@ fn a_task_that_goes_on_where_it_takes_longer_has_done_its_share() {
     let less: &[Case] =
         &[("1,2,bob,", &[("to", "429")], Work, "did less than that: its run is 400 s, its segments do 399")];
     found_with(CHAIN, &scenario, "segments.csv", less);
+}
+
+/// The only copy that is asked for before the site leaves at 400 s arrives at 100 s.
+#[test]
+fn copies_between_sites_that_are_away_are_found() {
+    let scenario = leaving(400, "node", "[[workload]]\nworkflow = \"w.json\"\ngroup = \"vertical\"");
+    let cases: &[Case] = &[
+        (
+            "0,in,100000000,portal,ada",
+            &[("ended", "450")],
+            Data,
+            "arrives at 450 s, and ada is away from 400 s on",
+        ),
+        (
+            "0,in,100000000,portal,ada",
+            &[("asked", "405"), ("began", "405"), ("ended", "505")],
+            Data,
+            "arrives at 505 s, and ada is away from 400 s on",
+        ),
+        (
+            "0,in,100000000,portal,bob",
+            &[("outcome", "lost")],
+            Data,
+            "from portal to bob breaks off at 510 s, and neither is away then",
+        ),
+    ];
+    found_with(CHAIN, &scenario, "transfers.csv", cases);
+}
+
+/// Two tasks that read 100 MB each, at a site with space for one of the files: the second comes when the first task has ended at 200 s.
+#[test]
+fn copies_that_have_no_space_are_found() {
+    let pair = CHAIN
+        .replace(r#""children": ["b"]"#, r#""children": []"#)
+        .replace(r#""parents": ["a"], "inputFiles": []"#, r#""parents": [], "inputFiles": ["other"]"#)
+        .replace(r#"100000000}"#, r#"100000000}, {"id": "other", "sizeInBytes": 100000000}"#);
+    let scenario = r#"
+[[site]]
+name = "ada"
+machines = [{ class = "node", count = 1, cores = 2 }]
+policy = "fcfs"
+storage = { capacity = "150 MB" }
+[network]
+bandwidth = "8 Mbit/s"
+[broker]
+policy = "mct"
+[[workload]]
+workflow = "w.json"
+engine_delay = "7 s"
+"#;
+    let other: &[Case] = &[(
+        "0,other,",
+        &[("began", "150")],
+        Data,
+        "a copy of file `other` to ada begins at 150 s, which makes 200000000 B there, and its storage has 150 MB",
+    )];
+    found_with(&pair, scenario, "transfers.csv", other);
+    let soon: &[Case] = &[(
+        "0,a,",
+        &[("decided", "3")],
+        Precedence,
+        "is assigned at 3 s, and the engine makes a job of it until 7 s",
+    )];
+    found_with(&pair, scenario, "tasks.csv", soon);
 }
