@@ -34,7 +34,7 @@ pub use findings::{Broken, Row, Rule, Validation, Verdict, Violation};
 pub use platform::{Platform, SiteFacts};
 pub use request::JobRequest;
 
-use crate::model::{EventKind, EventRecord, JobRef, PartitionId, SiteId, WorkloadId};
+use crate::model::{EventKind, EventRecord, JobRecord, JobRef, PartitionId, SiteId, WorkloadId};
 use crate::units::Time;
 use bookings::Bookings;
 use counts::Counts;
@@ -179,6 +179,12 @@ impl Checker {
             ended.remove(name.number.0);
             self.traces.insert(name, JobTrace { losses: vec![lost], ..JobTrace::default() });
         }
+    }
+
+    /// When the last attempt of a job began whose row has not been checked, if a segment says so.
+    pub(crate) fn last_start(&self, job: &JobRecord) -> Option<Time> {
+        let trace = self.traces.get(&job.job_ref())?;
+        trace.last.as_ref().filter(|last| last.attempt == job.attempts).map(|_| trace.begun)
     }
 
     /// Whether the row of the job has been checked.

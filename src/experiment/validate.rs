@@ -122,7 +122,7 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
                             Ok((Ok(Some(wanted)), _)) => {
                                 checker.request(&record, &wanted, at);
                                 if wanted.task {
-                                    workflows.job(&job);
+                                    workflows.job(&job, checker.last_start(&record));
                                 }
                             }
                             Ok((Ok(None), true)) if !checker.has_ended(name) => {
@@ -143,7 +143,7 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
     let mut verdict = checker.finish();
     let mut unchecked = found.unchecked;
     if !paths.steady {
-        let why = "the run is a fork, whose network may have changed, so the times of copies are not checked";
+        let why = "the run is a fork, whose network may have changed, so the times and the space of copies are not checked";
         unchecked.insert(Rule::Data, why.to_owned());
     }
     let left = workloads.and_then(|mut of| of.left().map(|left| (of, left)));
@@ -210,6 +210,20 @@ fn check_workflows(
         workflows.workflow(&workflow?, platform, verdict);
     }
     workflows.finish(last, platform, paths, verdict);
+    let peak = workflows.peaks(paths);
+    let sites = folder.summary().and_then(|summary| summary["sites"].as_array()).into_iter().flatten();
+    for site in sites.filter(|_| !workflows.is_empty()) {
+        let name = site["name"].as_str().unwrap_or_default();
+        let written = site["stored_peak_bytes"].as_u64().unwrap_or(0);
+        let (least, most) = peak(name);
+        if !(least..=most).contains(&written) {
+            let row = Row { file: "summary.json", line: 0 };
+            let message =
+                format!("the summary has {written} B as the most that {name} stored, and it was {least} B");
+            verdict.report(Violation { time: last, rule: Rule::Columns, jobs: Vec::new(), message, row });
+        }
+        verdict.count_check(Rule::Columns);
+    }
     Ok(())
 }
 

@@ -74,11 +74,6 @@ impl Replicas {
         self.files.get(&file).map(|known| known.size)
     }
 
-    /// Those that still need a file.
-    pub fn users(&self, file: FileId) -> u32 {
-        self.files.get(&file).map_or(0, |known| known.users)
-    }
-
     /// The places at which a file can be read, in order.
     pub fn places(&self, file: FileId) -> impl Iterator<Item = Place> + '_ {
         let at = self.files.get(&file).into_iter().flat_map(|known| &known.at);
@@ -162,11 +157,6 @@ impl Replicas {
     /// Notes that a copy will not arrive after all.
     pub fn broken(&mut self, file: FileId, to: Place) {
         self.files.get_mut(&file).map(|known| known.coming.remove(&to));
-    }
-
-    /// Notes that a file lies at a place no more, though it may be needed.
-    pub fn deleted(&mut self, file: FileId, at: Place) {
-        self.files.get_mut(&file).map(|known| known.at.remove(&at));
     }
 
     /// Notes that more will use a file, because a task that has ended must run again.

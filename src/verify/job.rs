@@ -252,16 +252,17 @@ impl JobCheck<'_> {
         let most = (run + slack) * speed;
         let (done, rate, span) = trace.done_in(job.attempts);
         let checkpoints = |facts: &SiteFacts| facts.spec.churn.checkpoint.is_some();
-        let (enough, too_much) =
-            if checkpoints(facts) || job.attempts > 1 && platform.sites.iter().any(checkpoints) {
-                // Work kept by checkpoints need not be repeated, and writing checkpoints takes work.
-                (trace.done_in_all >= least, false)
-            } else {
-                // In the last microsecond more work may be done than is left.
-                let last = u128::from(if span.is_zero() { Rate::ZERO } else { rate }.units());
-                (done >= least, done > most + last)
-            };
-        if !enough || too_much {
+        let (done, most) = if checkpoints(facts) || job.attempts > 1 && platform.sites.iter().any(checkpoints)
+        {
+            // Work kept by checkpoints need not be repeated, and writing checkpoints takes work.
+            (trace.done_in_all(), u128::MAX)
+        } else {
+            // In the last microsecond more work may be done than is left.
+            let last = u128::from(if span.is_zero() { Rate::ZERO } else { rate }.units());
+            (done, most + last)
+        };
+        let enough = done >= least;
+        if !enough || done > most {
             let done = Time::from_micros(u64::try_from(done / speed.max(1)).unwrap_or(u64::MAX));
             let word = if enough { "more" } else { "less" };
             let killed = job.outcome == Outcome::Killed;

@@ -1,6 +1,8 @@
 //! The history of a job that has not ended yet.
 
-use crate::model::{EventKind, EventRecord, SegmentRecord};
+use smallvec::SmallVec;
+
+use crate::model::{EventKind, EventRecord, PartitionId, SegmentRecord, SiteId};
 use crate::units::{Rate, Span, Time, Work};
 
 use super::findings::Row;
@@ -18,8 +20,12 @@ pub(super) struct JobTrace {
     pub(super) last_row: Option<Row>,
     /// Work done in the attempt of the last segment.
     pub(super) done: u128,
-    /// Work done in all attempts.
-    pub(super) done_in_all: u128,
+    /// When that attempt began.
+    pub(super) begun: Time,
+    /// Work done in all attempts, by place.
+    pub(super) done_at: SmallVec<[((SiteId, PartitionId), u128); 1]>,
+    /// That work as it counts where the job ended, if it counts otherwise there; [`u128::MAX`] if that is not known.
+    pub(super) worth: Option<u128>,
     /// Energy of all segments, in nanojoules.
     pub(super) energy: u128,
     /// Cost of all segments, in 10⁻⁹ of the currency unit.
@@ -40,7 +46,12 @@ impl JobTrace {
         let work = Work::done(segment.rate, segment.to.since(segment.from)).units();
         let goes_on = self.last.as_ref().is_some_and(|last| last.attempt == segment.attempt);
         self.done = if goes_on { self.done + work } else { work };
-        self.done_in_all += work;
+        self.begun = if goes_on { self.begun.min(segment.from) } else { segment.from };
+        let place = (segment.site, segment.partition);
+        match self.done_at.iter_mut().find(|(at, _)| *at == place) {
+            Some((_, done)) => *done += work,
+            None => self.done_at.push((place, work)),
+        }
         self.energy += segment.energy.nanojoules();
         self.cost += segment.cost.nanos();
         self.first = Some(self.first.map_or(segment.from, |first| first.min(segment.from)));
@@ -77,6 +88,11 @@ impl JobTrace {
             }
         }
         from >= to
+    }
+
+    /// Work that it did in all attempts, as it counts where it ended.
+    pub(super) fn done_in_all(&self) -> u128 {
+        self.worth.unwrap_or_else(|| self.done_at.iter().map(|(_, done)| done).sum())
     }
 
     /// Work that it did in attempt number `attempt`, with the rate and the length of the last segment.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Checker;
 use super::findings::{Row, Rule, Subject};
-use crate::model::{Job, JobId, JobRecord, JobRef, Outcome, Size, TaskTimes};
+use super::job_trace::JobTrace;
+use super::platform::Platform;
+use crate::model::{Job, JobId, JobRecord, JobRef, Outcome, PartitionId, SiteId, Size, TaskTimes};
 use crate::units::{Rate, Span, Time, Work};
 
 /// A job as requested by its workload.
@@ -34,6 +36,8 @@ pub struct JobRequest {
     pub overhead: Span,
     /// Whether it may run longer than its estimate everywhere.
     pub overrun: bool,
+    /// Whether it is a group of tasks.
+    pub group: bool,
 }
 
 impl JobRequest {
@@ -54,7 +58,40 @@ impl JobRequest {
             by_class: task.map_or_else(BTreeMap::new, |task| task.by_class.iter().map(times).collect()),
             overhead: task.map_or(Span::ZERO, |task| task.overhead),
             overrun: task.is_some_and(|task| task.overrun),
+            group: task.is_some_and(|task| task.marks.is_some()),
         }
+    }
+}
+
+impl JobRequest {
+    /// Its work at a place, where it may not follow from the speed.
+    fn work_at(&self, (site, partition): (SiteId, PartitionId), platform: &Platform) -> Option<u128> {
+        let place = platform.get(site)?.partition(partition)?;
+        let at_speed = |span: Span| u128::from(span.micros()) * u128::from(place.speed.units());
+        let own = self.by_class.get(&place.name).map(|(runtime, _)| at_speed(*runtime));
+        let rest = || Work::of_runtime(self.runtime - self.overhead).units() + at_speed(self.overhead);
+        Some(own.unwrap_or_else(rest))
+    }
+
+    /// What it did counts where it ended, if its work is another there: of a task the same share. Of a group that depends on what its tasks have done.
+    fn worth(&self, trace: &JobTrace, end: (SiteId, PartitionId), platform: &Platform) -> Option<u128> {
+        let fixed = self.by_class.is_empty() && self.overhead.is_zero();
+        if fixed || trace.done_at.iter().all(|(place, _)| *place == end) {
+            return None;
+        }
+        // In microseconds at the reference speed, so that products fit; what is kept is rounded to these.
+        let micros = |work: u128| work >> Rate::BITS;
+        let here = micros(self.work_at(end, platform)?);
+        let worth = |(place, done): &((SiteId, PartitionId), u128)| {
+            let there = micros(self.work_at(*place, platform)?);
+            let share = |done: u128| done * here / there.max(1);
+            match self.group && there != here {
+                true => None,
+                false => Some(if *place == end { *done } else { share(micros(*done) + 2) << Rate::BITS }),
+            }
+        };
+        let worth: Option<u128> = trace.done_at.iter().map(worth).sum();
+        Some(worth.unwrap_or(u128::MAX))
     }
 }
 
@@ -69,6 +106,10 @@ impl Checker {
         let name = job.job_ref();
         if requested.overrun {
             self.traces.entry(name).or_default().overrun = true;
+        }
+        let place = (job.site, job.partition);
+        if let Some(trace) = self.traces.get_mut(&name) {
+            trace.worth = requested.worth(trace, place, &self.platform);
         }
         let owed = self.owed(job, requested);
         let Self { platform, verdict, .. } = self;

@@ -8,6 +8,9 @@ mod faults;
 mod members;
 mod needs;
 mod parts;
+mod paths;
+mod precedence;
+mod stored;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -16,8 +19,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-pub(crate) use self::data::Paths;
 use self::parts::parts;
+pub(crate) use self::paths::Paths;
+use self::precedence::Awaited;
 use super::findings::{Row, Rule, Verdict, Violation};
 use super::platform::Platform;
 use crate::model::{JobId, JobRef, Outcome, WorkflowSubmission, WorkloadId};
@@ -59,22 +63,13 @@ struct Submitted {
     files: Option<data::Files>,
 }
 
-/// What the rows say of the tasks that one waits for.
-struct Awaited<'a> {
-    any: bool,
-    /// The first that did not complete.
-    failed: Option<&'a TaskRow>,
-    /// When the end of the last was known.
-    due: Time,
-    /// When the end of each was known, and its job, in order.
-    known: Vec<(Time, u64)>,
-}
-
 /// A row of `jobs.csv`, as far as that of a task must agree with it.
 #[derive(Debug)]
 struct TaskJob {
     submit: Time,
     start: Option<Time>,
+    /// The start of the last attempt, if it is known.
+    last_start: Option<Time>,
     end: Time,
     outcome: Outcome,
     attempts: u32,
@@ -153,12 +148,24 @@ impl Workflows {
         self.submitted.insert(submitted.workflow.number.0, submitted);
     }
 
-    /// Notes the row of the job of a task.
-    pub(crate) fn job(&mut self, row: &JobRow) {
+    /// Notes the row of the job of a task, and when its last attempt began if that is known.
+    pub(crate) fn job(&mut self, row: &JobRow, last_start: Option<Time>) {
         let JobRow { submit, start, end, outcome, attempts, energy, cost, .. } = *row;
         let (site, partition) = (Arc::clone(&row.site), row.partition.clone());
         let row_of = self.jobs.entry(row.job).or_default();
-        row_of.push(TaskJob { submit, start, end, outcome, attempts, energy, cost, site, partition });
+        let last_start = last_start.or(start.filter(|_| attempts == 1));
+        row_of.push(TaskJob {
+            submit,
+            start,
+            last_start,
+            end,
+            outcome,
+            attempts,
+            energy,
+            cost,
+            site,
+            partition,
+        });
     }
 
     /// Takes the row of a task, and checks what does not depend on other tasks.
@@ -284,6 +291,11 @@ impl Submitted {
         self.earlier[at].iter().chain(&self.rows[at])
     }
 
+    /// All rows of a task, or of the first of a group, whose tasks have rows alike, in order.
+    fn job_rows(&self, at: usize) -> impl Iterator<Item = &TaskRow> {
+        self.rows_at(self.workflow.groups.as_ref().map_or(at, |groups| groups.members[at][0].task as usize))
+    }
+
     /// The row of a task that counts at an instant: the last one that the broker knew, or the first one.
     fn row_by(&self, at: usize, time: Option<Time>) -> Option<&TaskRow> {
         let known = |row: &&TaskRow| time.is_none_or(|time| row.known <= time);
@@ -296,68 +308,6 @@ impl Submitted {
         let Some(group) = &self.group else { return Some(at) };
         let mut named = self.named.get(&*task.task)?.iter().map(|task| *task as usize);
         named.find(|task| group[*task] as usize == at)
-    }
-
-    /// What the rows that count at an instant say of these tasks: those before a task, or before its group, that must have completed before it
-    /// becomes ready then.
-    fn awaited(&self, before: &[u32], ready: Option<Time>) -> Awaited<'_> {
-        let rows = || before.iter().filter_map(|before| self.row_by(*before as usize, ready));
-        let mut known: Vec<(Time, u64)> = rows().map(|row| (row.known, row.job)).collect();
-        known.sort_unstable();
-        Awaited {
-            any: !before.is_empty(),
-            failed: rows().find(|row| row.outcome != Outcome::Completed),
-            due: known.last().map_or(self.workflow.submit, |(known, _)| *known),
-            known,
-        }
-    }
-
-    /// Checks that a task was ready when the last one before it had completed, and not before; and that one which never was waits for one that
-    /// did not complete.
-    fn precedence(&self, at: usize, task: &TaskRow, awaited: &Awaited<'_>, verdict: &mut Verdict) {
-        let row = Row { file: "tasks.csv", line: task.line };
-        let text = format!("task `{}` of workflow {}", task.task, task.workflow);
-        let mut fault = |rule, time, message| verdict.report(violation(rule, time, task.job, message, row));
-        let before = || self.before[at].iter().filter_map(|before| self.rows_at(*before as usize).next());
-        let Awaited { any, failed, due, ref known } = *awaited;
-        for before in before() {
-            let ended = before.ended;
-            let Some(start) = task.started.filter(|start| *start < ended) else { continue };
-            let message = format!(
-                "{text} starts at {start} s, and `{}`, which it waits for, ends at {ended} s",
-                before.task
-            );
-            fault(Rule::Precedence, start, message);
-        }
-        if let (Some(ready), Some(failed)) = (task.ready, failed) {
-            let message =
-                format!("{text} is ready, and `{}`, which it waits for, is {}", failed.task, failed.outcome);
-            fault(Rule::Precedence, ready, message);
-        }
-        if let Some(ready) = task.ready.filter(|ready| *ready != due && failed.is_none()) {
-            let message =
-                format!("{text} is ready at {ready} s, and all that it waits for has completed at {due} s");
-            fault(Rule::Precedence, ready, message);
-        }
-        let last = |job: u64| task.ready.is_some_and(|ready| known.binary_search(&(ready, job)).is_ok());
-        let wrong = match task.after {
-            Some(job) => !last(job),
-            None => task.ready.is_some() && any,
-        };
-        if wrong {
-            let message = format!("{text} did not wait last for the task in its column `after`");
-            fault(Rule::Rows, task.known, message);
-        }
-        let waits = task.ready.is_none() && task.outcome != Outcome::Unfinished;
-        if waits && (failed.is_none() || task.outcome != Outcome::Cancelled) {
-            let message = format!(
-                "{text} is {} and never was ready, and all that it waits for completed",
-                task.outcome
-            );
-            fault(Rule::Outcome, task.known, message);
-        }
-        verdict.count_check(Rule::Precedence);
-        verdict.count_check(Rule::Outcome);
     }
 }
 

@@ -29,9 +29,9 @@ use crate::validating::legal;
 /// What a command left: exit code, standard output, standard error.
 pub(crate) struct Ran {
     args: String,
-    code: Option<i32>,
+    pub(crate) code: Option<i32>,
     pub(crate) out: String,
-    err: String,
+    pub(crate) err: String,
 }
 
 /// Runs the command with nothing on standard input.

@@ -50,6 +50,7 @@ mod orders;
 mod outside;
 mod planned;
 mod planning_time;
+mod random_workflows;
 mod readme;
 mod run_errors;
 mod runtime;

@@ -25,12 +25,14 @@ pub(super) struct Found {
     pub(super) unchecked: BTreeMap<Rule, String>,
     /// The network, and the place where the files of workflows begin and end.
     network: (NetworkSpec, u32),
+    /// Whether nobody gives commands while it runs.
+    scripted: bool,
 }
 
 impl Found {
     /// How files move on the grid of a folder.
     pub(super) fn paths(&self, platform: &Platform, folder: &RunFolder) -> Paths {
-        let mut paths = Paths::new(platform, self.network.0.clone(), self.network.1);
+        let mut paths = Paths::new(platform, self.network.0.clone(), self.network.1, self.scripted);
         let notes = folder.summary().and_then(|summary| summary["notes"].as_array());
         let mut notes = notes.into_iter().flatten().filter_map(serde_json::Value::as_str);
         paths.steady = !notes.any(|note| note.starts_with("forked at "));
@@ -80,6 +82,7 @@ fn of_scenario(scenario: &Scenario, policies: &Policies) -> Result<Found, RunErr
     let mut found = of_sites(sites?, &format!("as `{}` says", scenario.file.display()));
     let files = resolved.grid.broker.as_ref().map_or(0, |broker| broker.workflow.files);
     found.network = (resolved.grid.network.clone(), files);
+    found.scripted = resolved.pace.is_none();
     found.has_local = resolved.site_workloads.iter().any(Option::is_some);
     let mut workloads = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
     if workloads.any(|workload| workload.shaping.malleable) {
@@ -105,5 +108,6 @@ fn of_sites(sites: Vec<SiteFacts>, source: &str) -> Found {
         rigid: true,
         unchecked: BTreeMap::new(),
         network: Default::default(),
+        scripted: false,
     }
 }

@@ -6,83 +6,20 @@
 use rustc_hash::FxHashMap;
 
 use super::carried::{Cable, Carried, Use};
-use super::{Submitted, Workflows, violation};
-use crate::model::{NetworkSpec, Outcome, Sharing, SiteId, TransferOutcome, WorkflowSpec, WorkflowTask};
+use super::paths::Paths;
+use super::{Submitted, TaskJobs, Workflows, violation};
+use crate::model::{Outcome, TransferOutcome, WorkflowSpec, WorkflowTask};
 use crate::output::{TaskRow, TransferRow};
-use crate::units::{Bandwidth, Bytes, Span, Time};
+use crate::units::{Span, Time};
 use crate::verify::findings::{Row, Rule, Verdict};
-use crate::verify::platform::Platform;
-
-/// How files move, and where workflows begin and end.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Paths {
-    /// The places, by name: the portal is 0, site `i` is `i + 1`.
-    places: FxHashMap<String, u32>,
-    /// Where stage-in lies and results go.
-    home: u32,
-    network: NetworkSpec,
-    /// Whether these links held throughout.
-    pub(crate) steady: bool,
-    /// When which place left; `None` if that is not known.
-    left: Option<Vec<(u32, Time)>>,
-}
-
-impl Paths {
-    /// The places of a grid.
-    pub(crate) fn new(platform: &Platform, network: NetworkSpec, home: u32) -> Self {
-        let sites = (1..).zip(&platform.sites).map(|(at, site)| (site.spec.name.clone(), at));
-        let places = sites.chain([("portal".to_owned(), 0)]).collect();
-        Self { places, home, network, steady: true, left: platform.events.then(Vec::new) }
-    }
-
-    /// Notes that a site has left.
-    pub(crate) fn left(&mut self, site: SiteId, at: Time) {
-        if let Some(left) = self.left.as_mut().filter(|_| site != SiteId::GRID) {
-            left.push((site.0 + 1, at));
-        }
-    }
-
-    /// Whether a place may have left from an instant to another.
-    fn may_have_left(&self, place: u32, from: Time, to: Time) -> bool {
-        let of = |(left, at): &(u32, Time)| *left == place && from <= *at && *at <= to;
-        self.left.as_ref().is_none_or(|left| left.iter().any(of))
-    }
-
-    /// The least time that a copy takes, if it has links and storages for itself.
-    fn least(&self, from: u32, to: u32, bytes: Bytes) -> Span {
-        let (from, to) = (from as usize, to as usize);
-        let time = |rate: Option<Bandwidth>| {
-            let rate = rate.map_or(0, |rate| u128::from(rate.bits()));
-            let micros = (u128::from(bytes.count()) * 8_000_000).div_ceil(rate.max(1));
-            Span::from_micros(u64::try_from(if rate == 0 { 0 } else { micros }).unwrap_or(u64::MAX))
-        };
-        let passing = self.network.link(from, to).latency + time(self.network.bandwidth(from, to));
-        let disks = [from, to].map(|place| time(self.network.storage(place).bandwidth));
-        disks.into_iter().fold(passing, Span::max)
-    }
-
-    /// What a copy uses together with others, and how much that carries.
-    fn cables(&self, from: u32, to: u32) -> impl Iterator<Item = (Cable, Bandwidth)> + use<> {
-        let (a, b) = (from as usize, to as usize);
-        let link = self.network.link(a, b).bandwidth.filter(|_| self.network.sharing == Sharing::Shared);
-        let cables = [
-            (Cable::Link(from.min(to), from.max(to)), link),
-            (Cable::Out(from), self.network.uplink(a)),
-            (Cable::In(to), self.network.uplink(b)),
-            (Cable::Storage(from), self.network.storage(a).bandwidth),
-            (Cable::Storage(to), self.network.storage(b).bandwidth),
-        ];
-        cables.into_iter().filter_map(|(cable, rate)| Some((cable, rate?)))
-    }
-}
 
 /// A copy of a file.
 #[derive(Debug)]
 pub(super) struct Copied {
-    file: u32,
-    from: u32,
-    to: u32,
-    row: TransferRow,
+    pub(super) file: u32,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) row: TransferRow,
 }
 
 impl Copied {
@@ -92,7 +29,7 @@ impl Copied {
         (if self.row.ended < at { bytes } else { 0 }, if self.row.ended <= at { bytes } else { 0 })
     }
 
-    fn arrived(&self) -> bool {
+    pub(super) fn arrived(&self) -> bool {
         self.row.outcome == TransferOutcome::Arrived
     }
 }
@@ -101,12 +38,12 @@ impl Copied {
 #[derive(Debug)]
 pub(super) struct Files {
     by_name: FxHashMap<String, u32>,
-    readers: Vec<Vec<u32>>,
-    writers: Vec<Vec<u32>>,
+    pub(super) readers: Vec<Vec<u32>>,
+    pub(super) writers: Vec<Vec<u32>>,
 }
 
 impl Files {
-    fn of(spec: &WorkflowSpec) -> Self {
+    pub(super) fn of(spec: &WorkflowSpec) -> Self {
         let users = |of: fn(&WorkflowTask) -> &[u32]| {
             let mut users = vec![Vec::new(); spec.files.len()];
             for (at, task) in (0..).zip(&spec.tasks) {
@@ -183,6 +120,12 @@ impl Workflows {
             );
             verdict.report(fault(Rule::Data, message));
         }
+        if let Some(wrong) = began.and_then(|began| paths.away(from, to, (began, ended), copy.outcome)) {
+            verdict.report(fault(
+                Rule::Data,
+                format!("a copy of {text} from {} to {} {wrong}", copy.from, copy.to),
+            ));
+        }
         verdict.count_check(Rule::Data);
         of.copies.push(Copied { file, from, to, row: copy });
     }
@@ -191,10 +134,10 @@ impl Workflows {
     pub(super) fn check_files(&self, paths: &Paths, verdict: &mut Verdict) {
         let mut carried = Carried::default();
         for of in self.submitted.values() {
-            of.check_files(paths, &self.repeated, verdict);
+            of.check_files(paths, &self.repeated, &self.jobs, verdict);
             for copy in of.copies.iter().filter(|copy| copy.arrived() && paths.steady) {
                 let Some(began) = copy.row.began else { continue };
-                let latency = paths.network.link(copy.from as usize, copy.to as usize).latency;
+                let latency = paths.latency(copy.from, copy.to);
                 for (cable, rate) in paths.cables(copy.from, copy.to) {
                     let over = if matches!(cable, Cable::Storage(_)) { Span::ZERO } else { latency };
                     let due = Time::from_micros(copy.row.ended.micros().saturating_sub(over.micros()));
@@ -203,16 +146,22 @@ impl Workflows {
                 }
             }
         }
-        let name = |place: u32| {
-            paths.places.iter().find(|(_, at)| **at == place).map_or("no place", |(name, _)| name.as_str())
-        };
-        carried.check(name, verdict);
+        carried.check(|place| paths.name(place), verdict);
+        if paths.steady {
+            self.check_storages(paths, verdict);
+        }
     }
 }
 
 impl Submitted {
     /// Checks that each task that completed had the files that it reads, and that each copy left from where its file was.
-    fn check_files(&self, paths: &Paths, repeated: &FxHashMap<u64, Vec<Time>>, verdict: &mut Verdict) {
+    fn check_files(
+        &self,
+        paths: &Paths,
+        repeated: &FxHashMap<u64, Vec<Time>>,
+        jobs: &TaskJobs,
+        verdict: &mut Verdict,
+    ) {
         let spec = &self.workflow.spec;
         // A file may have gone everywhere and be needed again, since a task that reads it runs again.
         let again = |file: u32, from: Time, to: Time| {
@@ -229,10 +178,7 @@ impl Submitted {
         let mut made = vec![false; spec.files.len()];
         for (at, task) in spec.tasks.iter().enumerate() {
             task.outputs.iter().for_each(|file| made[*file as usize] = true);
-            // The tasks of a group have rows alike.
-            let first =
-                self.workflow.groups.as_ref().map_or(at, |groups| groups.members[at][0].task as usize);
-            for row in self.rows_at(first).filter(|row| row.outcome == Outcome::Completed) {
+            for row in self.job_rows(at).filter(|row| row.outcome == Outcome::Completed) {
                 if let Some(place) = place(row) {
                     task.outputs.iter().for_each(|file| there[*file as usize].push((place, row.known, None)));
                 }
@@ -255,17 +201,20 @@ impl Submitted {
             if rows.iter().any(|row| row.outcome != Outcome::Completed) {
                 continue;
             }
-            // A group that began again has the last start of each of its tasks only.
-            let starts = rows.iter().filter_map(|row| row.last_start);
-            let start = if rows[0].attempts == 1 { starts.min() } else { starts.max() };
-            let (Some(start), Some(site)) = (start, place(rows[0])) else { continue };
+            // Tasks of a group that began again may have run in attempts before.
+            let (start, end) = match jobs.get(&rows[0].job).and_then(|jobs| jobs.last()) {
+                Some(job) if self.workflow.groups.is_some() => (job.last_start, job.end),
+                _ => (rows[0].last_start, rows[0].ended),
+            };
+            let (does, start) = start.map_or(("ends", end), |start| ("starts", start));
+            let Some(site) = place(rows[0]) else { continue };
             for file in &task.inputs {
                 let since = since(*file, site, None);
                 if since.is_none_or(|since| since > start) {
                     let (row, name) = (rows[0], &spec.files[*file as usize].name);
                     let there = since.map_or("never".to_owned(), |since| format!("only at {since} s"));
                     let message = format!(
-                        "task `{}` of workflow {number} starts at {start} s, and file `{name}`, which it reads, is {there} at {}",
+                        "task `{}` of workflow {number} {does} at {start} s, and file `{name}`, which it reads, is {there} at {}",
                         task.name, row.site
                     );
                     let at = Row { file: "tasks.csv", line: row.line };

@@ -48,13 +48,13 @@ impl Submitted {
                 faults.push((*row, ended, format!("ends at {ended} s, and its group at {end} s")));
             }
         }
-        faults.extend(self.too_many(at, members));
-        // What has run on several ways may have gone on in another order.
+        // What has run on several ways may have gone on in another order, and side by side with others.
         let own = job.partition.as_deref();
         let run = |member: &GroupMember| {
             own.and_then(|class| member.by_class.get(class)).copied().unwrap_or(member.run)
         };
         if job.attempts <= 1 || members.iter().all(|(member, _)| member.by_class.is_empty()) {
+            faults.extend(self.too_many(at, members));
             faults.extend(in_turn(members, run));
         }
         if let (Some(place), Some(start)) = (place(job, platform), job.start)

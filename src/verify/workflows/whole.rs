@@ -218,11 +218,7 @@ impl Submitted {
     /// The row of a job, the last one or that which the broker knew at an instant: of a group with the times of its job, whose last attempt is known
     /// to have begun only if it is the only one.
     fn row(&self, at: usize, known: Option<Time>, jobs: &TaskJobs) -> Option<TaskRow> {
-        let first = match &self.workflow.groups {
-            Some(groups) => groups.members[at].first()?.task as usize,
-            None => at,
-        };
-        let rows = self.rows_at(first).enumerate();
+        let rows = self.job_rows(at).enumerate();
         let (nth, row) = rows.filter(|(_, row)| known.is_none_or(|known| row.known == known)).last()?;
         let row = row.clone();
         if self.workflow.members(at).is_none() || row.outcome == Outcome::Unfinished {
