@@ -87,6 +87,8 @@ struct State {
     data: Data,
     engine: Engine,
     turns: Turns,
+    /// Tasks that waited for their files where they go no more, until it is decided anew where they go.
+    withdrawn: BTreeSet<TaskId>,
     /// When the report of what has just been assigned arrives, if it comes at this very instant.
     again: Option<Stamp>,
     done: u64,
@@ -381,6 +383,7 @@ impl Moments for Broker {
             self.plan(now, outbox)?;
         }
         self.begin_granted(now, outbox);
+        self.go_on();
         self.send_planned(now, outbox)
     }
 

@@ -118,6 +118,42 @@ fn a_chain_runs_again_by_hand() {
     );
 }
 
+/// By hand. `c` is assigned at 34, waits for `fx` at `bob` until that leaves, and then for `fb` at `ada` until `bob` is back, which the broker knows at 1801. It is
+/// planned anew then, and `fx` is at `bob` at 1812. All that time it waited for files.
+#[test]
+fn who_waits_for_files_of_a_site_that_has_left_waits_for_data() {
+    let (_folder, runs) = chain(&[("copy", &["workflow.lost=copy"])]);
+    let last = &rows(&runs[0], "tasks.csv")[2];
+    assert_eq!(last, "0,c,c,3,bob,node,2,34,34,1812,1813,1813,1813,1843,1844,completed,1,30,1778,2,0,0");
+    // `a` and `b` wait for no files, and are 2 s each on the way.
+    let whole = &rows(&runs[0], "workflows.csv")[0];
+    assert!(whole.contains(",3,60,1778,6,0,0,"), "{whole}");
+}
+
+/// By hand. A planner has the file of `a` (10 MB) brought from 0 on, but the only site leaves at 5. At 101 the broker knows that it is back: what was planned is
+/// dropped for 96 s, in which `a` waits for a decision.
+#[test]
+fn who_was_planned_and_is_no_more_waits_for_a_decision() {
+    const ONE: &str = r#"{"name": "one", "schemaVersion": "1.5", "workflow": {
+        "specification": {"tasks": [{"name": "a", "id": "a", "children": [], "parents": [], "inputFiles": ["fx"], "outputFiles": []}],
+            "files": [{"id": "fx", "sizeInBytes": 10000000}]},
+        "execution": {"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z",
+            "tasks": [{"id": "a", "runtimeInSeconds": 20}], "machines": []}}}"#;
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("chain.json"), ONE).unwrap();
+    let (ada, rest) = CHAIN.split_once("[[site]]\nname = \"bob\"").unwrap();
+    let rest = rest.split_once("[network]").unwrap().1;
+    let text = format!("{ada}[network]{rest}").replace("\"bob\"", "\"ada\"").replace("\"40 s\"", "\"5 s\"");
+    let text = text.replace("\"30 min\"", "\"100 s\"").replace("\"mct\"", "\"heft\"");
+    let (file, out) = (folder.path().join("one.toml"), folder.path().join("out"));
+    fs::write(&file, text).unwrap();
+    gridemu(&["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
+    assert_eq!(
+        rows(&out, "tasks.csv"),
+        ["0,a,a,1,ada,node,,0,101,112,113,113,113,133,134,completed,1,20,11,103,0,0"]
+    );
+}
+
 /// The tables tell of the last time that a task ran, and other commands know.
 #[test]
 fn who_reads_the_tables_knows_of_tasks_that_ran_again() {
