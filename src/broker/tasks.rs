@@ -242,7 +242,8 @@ impl Tasks {
             Phase::Ready { job, rank } => {
                 self.ready.remove(*rank, || Shape::of(&Task::new(job, &row.refused)));
             }
-            Phase::Staging { placed, .. } => self.lanes[placed.pool].remove(task, placed),
+            Phase::Staging { placed, .. } if placed.unseen => self.lanes[placed.pool].remove(task, placed),
+            Phase::Staging { .. } => {}
         }
         if let Some(Row {
             phase: Phase::Blocked { job, .. } | Phase::Ready { job, .. } | Phase::Staging { job, .. },

@@ -130,15 +130,37 @@ fn who_waits_for_files_of_a_site_that_has_left_waits_for_data() {
     assert!(whole.contains(",3,60,1778,6,0,0,"), "{whole}");
 }
 
+/// By hand. From 41 on `c` (60 s) waits at `ada` for `fb`, which nobody has until `bob` is back. Another task (20 s) is ready at 50: `ada` is free, and runs it from 51 to
+/// 71. Behind `c` it would be there until 80, and so it would go to `cyd`, which is a little slower, until 73.
+#[test]
+fn who_waits_for_files_that_cannot_come_holds_nobody_up() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("chain.json"), TASKS).unwrap();
+    fs::write(folder.path().join("late.json"), ONE.replace("\"fx\"], \"output", "], \"output")).unwrap();
+    let cyd = "[[site]]\nname = \"cyd\"\nmachines = [{ class = \"node\", count = 1, speed = 0.9 }]\npolicy = \"fcfs\"\n";
+    let late = "[[workload]]\nworkflow = \"late.json\"\nengine_delay = \"50 s\"\n";
+    let text = CHAIN.replace("[network]", &format!("{cyd}[network]")) + late;
+    let (file, out) = (folder.path().join("late.toml"), folder.path().join("out"));
+    fs::write(&file, text).unwrap();
+    gridemu(&["run", file.to_str().unwrap(), "--set", "workflow.lost=copy", "--out", out.to_str().unwrap()])
+        .well();
+    let all = rows(&out, "tasks.csv");
+    let last = all.iter().find(|row| row.starts_with("1,")).unwrap();
+    assert_eq!(last, "1,a,a,1000000001,ada,node,,0,50,50,51,51,51,71,72,completed,1,20,0,52,0,0");
+    gridemu(&["validate", out.to_str().unwrap()]).well();
+}
+
+/// A task `a` of 20 s that reads a file of 10 MB.
+const ONE: &str = r#"{"name": "one", "schemaVersion": "1.5", "workflow": {
+    "specification": {"tasks": [{"name": "a", "id": "a", "children": [], "parents": [], "inputFiles": ["fx"], "outputFiles": []}],
+        "files": [{"id": "fx", "sizeInBytes": 10000000}]},
+    "execution": {"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z",
+        "tasks": [{"id": "a", "runtimeInSeconds": 20}], "machines": []}}}"#;
+
 /// By hand. A planner has the file of `a` (10 MB) brought from 0 on, but the only site leaves at 5. At 101 the broker knows that it is back: what was planned is
 /// dropped for 96 s, in which `a` waits for a decision.
 #[test]
 fn who_was_planned_and_is_no_more_waits_for_a_decision() {
-    const ONE: &str = r#"{"name": "one", "schemaVersion": "1.5", "workflow": {
-        "specification": {"tasks": [{"name": "a", "id": "a", "children": [], "parents": [], "inputFiles": ["fx"], "outputFiles": []}],
-            "files": [{"id": "fx", "sizeInBytes": 10000000}]},
-        "execution": {"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z",
-            "tasks": [{"id": "a", "runtimeInSeconds": 20}], "machines": []}}}"#;
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("chain.json"), ONE).unwrap();
     let (ada, rest) = CHAIN.split_once("[[site]]\nname = \"bob\"").unwrap();

@@ -46,7 +46,7 @@ impl From<Saved> for Tasks {
                 }
                 (Phase::Ready { rank, .. }, None) => ready.push((*rank, *task)),
                 (Phase::Staging { placed, .. }, _) => {
-                    if let Some(lane) = tasks.lanes.get_mut(placed.pool) {
+                    if let Some(lane) = tasks.lanes.get_mut(placed.pool).filter(|_| placed.unseen) {
                         lane.add(*task, placed);
                     }
                 }

@@ -47,6 +47,7 @@ impl Broker {
         let task = task(&job);
         self.state.tasks.stage(job);
         self.gather(task, site, now, outbox);
+        self.count_staged(vec![task]);
     }
 
     /// Has the files that a task reads brought to a site, where it waits for those that are not there. True if all are there.
@@ -169,6 +170,16 @@ impl Broker {
             self.state.data.used(copy.file, Some(copy.to));
         }
         self.appeared(copy.file, copy.to, now, outbox);
+        // It may lie nowhere else where it can be had: it goes on from here.
+        if self.state.data.replicas.places(copy.file).nth(1).is_none() {
+            let others = self.state.data.waiting_for(copy.file, 0..=Place::MAX);
+            for task in &others {
+                if let Some(to) = self.state.data.place_of_task(*task) {
+                    self.bring(copy.file, to, *task, now, outbox);
+                }
+            }
+            self.count_staged(others);
+        }
     }
 
     /// Sends the tasks that waited only for this file at this place.
