@@ -114,7 +114,7 @@ impl Run {
         let resolved = &self.scenario.resolved;
         let first = self.use_once()?;
         let open = |planned: &PlannedWorkload| {
-            let opened = planned.open_on(&resolved.grid.sites, progress, self.logs.as_ref())?;
+            let opened = planned.open_on(Some(&resolved.grid), progress, self.logs.as_ref())?;
             Ok::<_, RunError>(opened.waiting(&planned.shaping))
         };
         let sites = resolved.site_workloads.iter().zip(&resolved.grid.sites).map(|(planned, site)| {
