@@ -378,6 +378,10 @@ impl Run {
         if let Some((of, broker)) = summary.workflows.as_mut().zip(planner) {
             of.overtakes = Some(broker.overtakes());
         }
+        let again = grid.broker().and_then(Broker::repeated);
+        if let Some(of) = summary.workflows.as_mut() {
+            of.repeated = again;
+        }
         let doubts = doubts(&summary);
         summary.facts.notes.extend(doubts);
         summary

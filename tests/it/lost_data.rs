@@ -108,6 +108,11 @@ fn a_chain_runs_again_by_hand() {
     for said in ["41,repeated,site-left,grid,,,1,1,grid,1,", "41,repeated,site-left,grid,,,1,2,grid,1,"] {
         assert!(events.iter().any(|row| row.starts_with(said)), "{events:#?}");
     }
+    let repeated = |out: &Path| {
+        let summary = fs::read_to_string(out.join("summary.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&summary).unwrap()["workflows"]["repeated"].as_u64()
+    };
+    assert_eq!([out, copy].map(|out| repeated(out)), [Some(2), None]);
     // Otherwise `c` waits until `bob` is back.
     let last = &rows(copy, "tasks.csv")[2];
     assert!(last.contains(",c,c,3,bob,"), "{last}");
@@ -245,6 +250,21 @@ fn who_waits_for_a_site_that_has_left_is_told() {
     gridemu(&["validate", out.to_str().unwrap()]).well();
     let told = gridemu(&["explain", out.to_str().unwrap(), "--task", "c", "--at", "60"]);
     assert!(told.well().out.contains("`bob`, which has left"), "{}", told.out);
+    // So it is with snapshots, and when the run is resumed.
+    let (kept, store) = (folder.path().join("kept"), folder.path().join("store"));
+    let [kept_at, store_at] = [&kept, &store].map(|path| path.to_str().unwrap());
+    let told = ["stuck at", "2 jobs had ended by then"];
+    let set = ["--set", "workflow.lost=wait"];
+    let more = ["--out", kept_at, "--checkpoint", store_at, "--checkpoint-every", "30 s"];
+    gridemu(&[&["run", file.to_str().unwrap()], &set[..], &more].concat()).ends(1, &told);
+    let summary = || fs::read_to_string(kept.join("summary.json")).unwrap();
+    let fingerprint =
+        |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["fingerprint"].clone();
+    let before = fingerprint(&summary());
+    assert_eq!(before, fingerprint(&fs::read_to_string(out.join("summary.json")).unwrap()));
+    gridemu(&["validate", kept_at]).well();
+    gridemu(&["resume", store_at]).ends(1, &told);
+    assert_eq!(before, fingerprint(&summary()));
     fs::remove_dir_all(&out).unwrap();
     run("workflow.lost=again").well();
 }
