@@ -209,6 +209,11 @@ impl<'a> GridView<'a> {
             .map_or(ready, |data| ready.max(data.there(task.id(), pool.facts.id.site) + pool.facts.latency))
     }
 
+    /// When the files of a task can be at a site.
+    pub(super) fn files_there(&self, task: TaskId, site: SiteId) -> Time {
+        self.data.map_or(self.now, |data| data.there(task, site))
+    }
+
     /// When the task could start in the pool: the start that the pool has estimated, plus the jobs on their way there, and not
     /// before the job and its input can be there. `None` if the processors are not present.
     pub fn start(&self, task: Task<'_>, at: usize) -> Option<Time> {

@@ -19,7 +19,7 @@ pub struct Placed {
     pub area: u128,
     /// When it reaches its site; `None` while the dispatcher holds it back, or its files are on their way there.
     pub arrival: Option<Stamp>,
-    /// Whether the last report of the pool does not include it.
+    /// Whether the pool counts it as on its way: its last report does not include it, and its files can come.
     pub(super) unseen: bool,
 }
 

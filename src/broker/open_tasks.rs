@@ -4,6 +4,7 @@ use super::mapping::{Costs, Holes, Profiles};
 use super::pool::spread;
 use super::{GridView, Pool, Task};
 use crate::local::Profile;
+use crate::model::TaskId;
 use crate::units::{Span, Time};
 
 /// Tasks that are to be planned, with what they take in each pool of the view.
@@ -67,6 +68,16 @@ impl Costs for OpenTasks<'_> {
 }
 
 impl GridView<'_> {
+    /// When a task ends that was assigned to this pool without a plan: as if it started as soon as it is there with its files. What should have ended by then
+    /// ends now.
+    pub(super) fn expected_end(&self, task: TaskId, at: usize) -> Time {
+        let pool = &self.pools()[at];
+        let Some(placed) = self.tasks().placed(task) else { return self.now() };
+        let there = || self.files_there(task, pool.facts.id.site) + pool.facts.latency;
+        let from = placed.arrival.map_or_else(there, |arrival| arrival.time);
+        (from + spread(placed.area, placed.procs)).max(self.now())
+    }
+
     /// When processors are free, as far as the broker knows: what the sites estimate, without the broker's own assignments that their reports
     /// do not show yet (if the broker counts them), and without what is planned and not sent. Each takes the earliest hole from its arrival or
     /// its planned start on.

@@ -135,6 +135,14 @@ impl Tasks {
         }
     }
 
+    /// The assignment of a task, which may wait with the broker for its files.
+    pub(super) fn placed(&self, task: TaskId) -> Option<&Placed> {
+        match &self.rows.get(&task)?.phase {
+            Phase::Staging { placed, .. } | Phase::Placed(placed) => Some(placed),
+            Phase::Blocked { .. } | Phase::Ready { .. } => None,
+        }
+    }
+
     /// How many tasks are ready, without those that a plan has decided about.
     pub fn count_ready(&self) -> usize {
         self.ready.count()
@@ -234,7 +242,8 @@ impl Tasks {
             Phase::Ready { job, rank } => {
                 self.ready.remove(*rank, || Shape::of(&Task::new(job, &row.refused)));
             }
-            Phase::Staging { placed, .. } => self.lanes[placed.pool].remove(task, placed),
+            Phase::Staging { placed, .. } if placed.unseen => self.lanes[placed.pool].remove(task, placed),
+            Phase::Staging { .. } => {}
         }
         if let Some(Row {
             phase: Phase::Blocked { job, .. } | Phase::Ready { job, .. } | Phase::Staging { job, .. },

@@ -41,7 +41,7 @@ use crate::broker::{
 };
 use crate::model::{
     BrokerSpec, EventCause, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, RejectReason,
-    Replan, TaskId, TaskOrder,
+    Replan, StorageSpec, TaskId, TaskOrder,
 };
 use crate::units::{Span, Time};
 
@@ -87,6 +87,8 @@ struct State {
     data: Data,
     engine: Engine,
     turns: Turns,
+    /// Tasks that waited for their files where they go no more, until it is decided anew where they go.
+    withdrawn: BTreeSet<TaskId>,
     /// When the report of what has just been assigned arrives, if it comes at this very instant.
     again: Option<Stamp>,
     done: u64,
@@ -104,6 +106,7 @@ struct State {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrokerSave {
     spec: BrokerSpec,
+    storages: Vec<StorageSpec>,
     state: State,
     policy: Vec<u8>,
 }
@@ -193,7 +196,8 @@ impl Broker {
 
     /// The state, between two moments.
     pub fn save(&self) -> BrokerSave {
-        BrokerSave { spec: self.spec.clone(), state: self.state.clone(), policy: self.policy.save() }
+        let (spec, storages) = (self.spec.clone(), self.network.storages.clone());
+        BrokerSave { spec, storages, state: self.state.clone(), policy: self.policy.save() }
     }
 
     /// Restores a state. With `adopt`, settings, prices and latencies may change from that moment on, and waiting jobs are then
@@ -224,12 +228,9 @@ impl Broker {
             self.lose_all();
             self.missed = true;
         }
-        if let Some(now) = adopt {
-            self.state.workflows.each().try_for_each(|enacted| self.check_sizes(&enacted.submitted))?;
-            // Storages are no facts of pools.
-            if self.state.data.change(&self.network, now.time) {
-                self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
-            }
+        // Storages are no facts of pools.
+        if let Some(now) = adopt.filter(|_| self.network.storages != saved.storages) {
+            self.adopt_storages(now)?;
         }
         if self.spec.policy == saved.spec.policy {
             self.policy.restore(&saved.policy).map_err(|problem| self.bad_save(&problem))
@@ -320,7 +321,8 @@ impl Broker {
 
     /// Adds a job to those that wait here, if there is a pool that could ever take it.
     fn wait(&mut self, job: Box<Job>, refused: Vec<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
-        let refused = if refused.is_empty() { Pool::unfit(&self.state.pools, &job) } else { refused };
+        let unfit = || self.unfit(&job, self.state.workflows.space(task(&job)));
+        let refused = if refused.is_empty() { unfit() } else { refused };
         let seen = Task::new(&job, &refused);
         let possible = |pool: &Pool| pool.could_run(&seen) && !refused.contains(&pool.facts.id);
         if self.state.pools.iter().any(possible) {
@@ -381,6 +383,7 @@ impl Moments for Broker {
             self.plan(now, outbox)?;
         }
         self.begin_granted(now, outbox);
+        self.go_on();
         self.send_planned(now, outbox)
     }
 

@@ -162,7 +162,7 @@ impl ActiveRun {
             }
             (Err(error), Ok(output)) => {
                 // The accounts of a run that is stuck are closed.
-                let stuck = matches!(error.kind, RunErrorKind::Stuck { .. }) && checkpointer.is_none();
+                let stuck = matches!(error.kind, RunErrorKind::Stuck { .. });
                 if let Some(output) = output.filter(|_| stuck) {
                     output.finish(&summary(self, times, driven))?;
                 }

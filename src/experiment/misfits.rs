@@ -1,22 +1,41 @@
 //! Tasks of workflows that no machine of the grid can run, told before anything runs.
 
 use super::RunError;
-use crate::model::{Needs, PartitionSpec, SiteSpec, WorkflowSubmission};
+use crate::model::{GridSpec, Needs, PartitionSpec, SiteSpec, WorkflowSubmission};
 use crate::units::Bytes;
 use crate::workflow::WorkflowSource;
 
 /// Checks that each task of the workflows of a file, or of the first of a generator, fits some partition with all its machines up, or the group
-/// that it is in.
+/// that it is in, and that its files fit into the storage of a site with such a partition.
 ///
 /// # Errors
 /// A bad request that names the first that does not, what it needs, and the most that there is.
-pub(super) fn check(source: &WorkflowSource, name: &str, sites: &[SiteSpec]) -> Result<(), RunError> {
+pub(super) fn check(source: &WorkflowSource, name: &str, grid: &GridSpec) -> Result<(), RunError> {
     for submission in source.first() {
-        if let Some((problem, hint)) = misfit(&submission.map_err(RunError::from_opening)?, sites) {
+        let submission = submission.map_err(RunError::from_opening)?;
+        if let Some((problem, hint)) =
+            misfit(&submission, &grid.sites).or_else(|| too_large(&submission, grid))
+        {
             return Err(RunError::request(format!("`{name}`: {problem}")).with_hint(hint));
         }
     }
     Ok(())
+}
+
+/// The first task whose files fit into no storage where it could go, or the first result that does not fit where it goes.
+fn too_large(submission: &WorkflowSubmission, grid: &GridSpec) -> Option<(String, String)> {
+    if grid.network.storages.iter().all(|storage| storage.capacity.is_none()) {
+        return None;
+    }
+    let space = |at: usize| (&*grid.sites[at].name, grid.network.storage(at + 1).capacity);
+    let sites = |at: usize| {
+        let (procs, needs) = (submission.spec.tasks[at].procs, submission.needs(at));
+        let fits = |site: &SiteSpec| site.partitions.iter().any(|part| part.could_run(procs, &needs));
+        (0..grid.sites.len()).filter(|site| fits(&grid.sites[*site])).map(space).collect()
+    };
+    let home = grid.broker.as_ref().and_then(|broker| (broker.workflow.files as usize).checked_sub(1));
+    let problem = submission.too_large(sites, home.map_or(("portal", None), space))?;
+    Some((problem, "give the storages of sites more `capacity`".to_owned()))
 }
 
 /// What is wrong with the first task that fits nowhere, and what can be done.

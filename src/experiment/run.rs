@@ -114,7 +114,7 @@ impl Run {
         let resolved = &self.scenario.resolved;
         let first = self.use_once()?;
         let open = |planned: &PlannedWorkload| {
-            let opened = planned.open_on(&resolved.grid.sites, progress, self.logs.as_ref())?;
+            let opened = planned.open_on(Some(&resolved.grid), progress, self.logs.as_ref())?;
             Ok::<_, RunError>(opened.waiting(&planned.shaping))
         };
         let sites = resolved.site_workloads.iter().zip(&resolved.grid.sites).map(|(planned, site)| {
@@ -377,6 +377,10 @@ impl Run {
         let planner = grid.broker().filter(|broker| broker.abilities().workflows);
         if let Some((of, broker)) = summary.workflows.as_mut().zip(planner) {
             of.overtakes = Some(broker.overtakes());
+        }
+        let again = grid.broker().and_then(Broker::repeated);
+        if let Some(of) = summary.workflows.as_mut() {
+            of.repeated = again;
         }
         let doubts = doubts(&summary);
         summary.facts.notes.extend(doubts);

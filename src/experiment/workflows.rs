@@ -7,7 +7,7 @@ use super::workload::{Logs, Opened, file_name, generator, open_file};
 use super::{Progress, RunError, misfits, rerun};
 use crate::formats::{is_wfformat, read_workflows};
 use crate::grid::Policies;
-use crate::model::{NetworkSpec, SiteSpec, Submission, WorkflowId, WorkflowSubmission};
+use crate::model::{GridSpec, NetworkSpec, Submission, WorkflowId, WorkflowSubmission};
 use crate::output::RunFolder;
 use crate::scenario::{PlannedWorkload, ResolvedScenario, WorkflowOrigin, WorkflowPlan, Workload};
 use crate::units::Time;
@@ -112,7 +112,7 @@ pub fn check_tasks(scenario: &ResolvedScenario) -> Result<(), RunError> {
     for (at, planned) in scenario.portal.iter().enumerate() {
         // What can be read only once is left to the run.
         if matches!(planned.workload, Workload::Workflows(_)) && !planned.workload.is_once() {
-            let opened = planned.open_on(&scenario.grid.sites, &Progress::default(), None);
+            let opened = planned.open_on(Some(&scenario.grid), &Progress::default(), None);
             opened.map_err(|error| error.within(&format!("`workload[{at}]`")))?;
         }
     }
@@ -125,17 +125,17 @@ impl PlannedWorkload {
     /// # Errors
     /// As [`Workload::open`].
     pub(super) fn open(&self, progress: &Progress, logs: Option<&Logs>) -> Result<Opened, RunError> {
-        self.open_on(&[], progress, logs)
+        self.open_on(None, progress, logs)
     }
 
-    /// The same, to be run on these sites: a task of a workflow that none of them could run is an error. Of a generator, only the first workflow
+    /// The same, to be run on this grid: a task of a workflow that none of its sites could run or hold the files of is an error. Of a generator, only the first workflow
     /// is looked at.
     ///
     /// # Errors
     /// As [`Workload::open`].
     pub(super) fn open_on(
         &self,
-        sites: &[SiteSpec],
+        grid: Option<&GridSpec>,
         progress: &Progress,
         logs: Option<&Logs>,
     ) -> Result<Opened, RunError> {
@@ -144,8 +144,8 @@ impl PlannedWorkload {
         };
         let file = self.workload.file().map_err(RunError::request)?;
         let (source, name) = submissions(plan, file, &self.entity, self.shaping.seed)?;
-        if !sites.is_empty() {
-            misfits::check(&source, &name, sites)?;
+        if let Some(grid) = grid {
+            misfits::check(&source, &name, grid)?;
         }
         Ok(Opened { source: Box::new(source), name, procs: 0, header: None, read: Arc::default() })
     }

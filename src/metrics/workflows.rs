@@ -108,6 +108,9 @@ pub struct WorkflowSummary {
     /// broker policies that plan tasks before they are ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overtakes: Option<u64>,
+    /// Number of times in the whole run that a task, or a group, which had completed was run again for what it had written. Only where lost data is computed again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<u64>,
 }
 
 /// Shares of the sum of all makespans, along the paths that determined the ends of the workflows. They sum to 1.
@@ -190,6 +193,7 @@ impl WorkflowMeasures {
             moved_bytes: self.copied,
             share: ShareSummary { run, data, dispatch, queue, lost },
             overtakes: None,
+            repeated: None,
         })
     }
 }

@@ -59,6 +59,11 @@ impl Known {
     pub fn size(&self) -> Bytes {
         self.size
     }
+
+    /// The copy of it that is expected first, with its place.
+    pub fn first_coming(&self) -> Option<(Place, Coming)> {
+        self.coming.iter().map(|(to, coming)| (*to, *coming)).min_by_key(|(_, coming)| coming.expected)
+    }
 }
 
 impl Replicas {

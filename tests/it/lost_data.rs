@@ -108,6 +108,11 @@ fn a_chain_runs_again_by_hand() {
     for said in ["41,repeated,site-left,grid,,,1,1,grid,1,", "41,repeated,site-left,grid,,,1,2,grid,1,"] {
         assert!(events.iter().any(|row| row.starts_with(said)), "{events:#?}");
     }
+    let repeated = |out: &Path| {
+        let summary = fs::read_to_string(out.join("summary.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&summary).unwrap()["workflows"]["repeated"].as_u64()
+    };
+    assert_eq!([out, copy].map(|out| repeated(out)), [Some(2), None]);
     // Otherwise `c` waits until `bob` is back.
     let last = &rows(copy, "tasks.csv")[2];
     assert!(last.contains(",c,c,3,bob,"), "{last}");
@@ -115,6 +120,64 @@ fn a_chain_runs_again_by_hand() {
         rows(copy, "workflows.csv")[0].starts_with("0,chain,0,1844,1844,"),
         "{:?}",
         rows(copy, "workflows.csv")
+    );
+}
+
+/// By hand. `c` is assigned at 34, waits for `fx` at `bob` until that leaves, and then for `fb` at `ada` until `bob` is back, which the broker knows at 1801. It is
+/// planned anew then, and `fx` is at `bob` at 1812. All that time it waited for files.
+#[test]
+fn who_waits_for_files_of_a_site_that_has_left_waits_for_data() {
+    let (_folder, runs) = chain(&[("copy", &["workflow.lost=copy"])]);
+    let last = &rows(&runs[0], "tasks.csv")[2];
+    assert_eq!(last, "0,c,c,3,bob,node,2,34,34,1812,1813,1813,1813,1843,1844,completed,1,30,1778,2,0,0");
+    // `a` and `b` wait for no files, and are 2 s each on the way.
+    let whole = &rows(&runs[0], "workflows.csv")[0];
+    assert!(whole.contains(",3,60,1778,6,0,0,"), "{whole}");
+}
+
+/// By hand. From 41 on `c` (60 s) waits at `ada` for `fb`, which nobody has until `bob` is back. Another task (20 s) is ready at 50: `ada` is free, and runs it from 51 to
+/// 71. Behind `c` it would be there until 80, and so it would go to `cyd`, which is a little slower, until 73.
+#[test]
+fn who_waits_for_files_that_cannot_come_holds_nobody_up() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("chain.json"), TASKS).unwrap();
+    fs::write(folder.path().join("late.json"), ONE.replace("\"fx\"], \"output", "], \"output")).unwrap();
+    let cyd = "[[site]]\nname = \"cyd\"\nmachines = [{ class = \"node\", count = 1, speed = 0.9 }]\npolicy = \"fcfs\"\n";
+    let late = "[[workload]]\nworkflow = \"late.json\"\nengine_delay = \"50 s\"\n";
+    let text = CHAIN.replace("[network]", &format!("{cyd}[network]")) + late;
+    let (file, out) = (folder.path().join("late.toml"), folder.path().join("out"));
+    fs::write(&file, text).unwrap();
+    gridemu(&["run", file.to_str().unwrap(), "--set", "workflow.lost=copy", "--out", out.to_str().unwrap()])
+        .well();
+    let all = rows(&out, "tasks.csv");
+    let last = all.iter().find(|row| row.starts_with("1,")).unwrap();
+    assert_eq!(last, "1,a,a,1000000001,ada,node,,0,50,50,51,51,51,71,72,completed,1,20,0,52,0,0");
+    gridemu(&["validate", out.to_str().unwrap()]).well();
+}
+
+/// A task `a` of 20 s that reads a file of 10 MB.
+const ONE: &str = r#"{"name": "one", "schemaVersion": "1.5", "workflow": {
+    "specification": {"tasks": [{"name": "a", "id": "a", "children": [], "parents": [], "inputFiles": ["fx"], "outputFiles": []}],
+        "files": [{"id": "fx", "sizeInBytes": 10000000}]},
+    "execution": {"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z",
+        "tasks": [{"id": "a", "runtimeInSeconds": 20}], "machines": []}}}"#;
+
+/// By hand. A planner has the file of `a` (10 MB) brought from 0 on, but the only site leaves at 5. At 101 the broker knows that it is back: what was planned is
+/// dropped for 96 s, in which `a` waits for a decision.
+#[test]
+fn who_was_planned_and_is_no_more_waits_for_a_decision() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("chain.json"), ONE).unwrap();
+    let (ada, rest) = CHAIN.split_once("[[site]]\nname = \"bob\"").unwrap();
+    let rest = rest.split_once("[network]").unwrap().1;
+    let text = format!("{ada}[network]{rest}").replace("\"bob\"", "\"ada\"").replace("\"40 s\"", "\"5 s\"");
+    let text = text.replace("\"30 min\"", "\"100 s\"").replace("\"mct\"", "\"heft\"");
+    let (file, out) = (folder.path().join("one.toml"), folder.path().join("out"));
+    fs::write(&file, text).unwrap();
+    gridemu(&["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
+    assert_eq!(
+        rows(&out, "tasks.csv"),
+        ["0,a,a,1,ada,node,,0,101,112,113,113,113,133,134,completed,1,20,11,103,0,0"]
     );
 }
 
@@ -187,6 +250,21 @@ fn who_waits_for_a_site_that_has_left_is_told() {
     gridemu(&["validate", out.to_str().unwrap()]).well();
     let told = gridemu(&["explain", out.to_str().unwrap(), "--task", "c", "--at", "60"]);
     assert!(told.well().out.contains("`bob`, which has left"), "{}", told.out);
+    // So it is with snapshots, and when the run is resumed.
+    let (kept, store) = (folder.path().join("kept"), folder.path().join("store"));
+    let [kept_at, store_at] = [&kept, &store].map(|path| path.to_str().unwrap());
+    let told = ["stuck at", "2 jobs had ended by then"];
+    let set = ["--set", "workflow.lost=wait"];
+    let more = ["--out", kept_at, "--checkpoint", store_at, "--checkpoint-every", "30 s"];
+    gridemu(&[&["run", file.to_str().unwrap()], &set[..], &more].concat()).ends(1, &told);
+    let summary = || fs::read_to_string(kept.join("summary.json")).unwrap();
+    let fingerprint =
+        |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["fingerprint"].clone();
+    let before = fingerprint(&summary());
+    assert_eq!(before, fingerprint(&fs::read_to_string(out.join("summary.json")).unwrap()));
+    gridemu(&["validate", kept_at]).well();
+    gridemu(&["resume", store_at]).ends(1, &told);
+    assert_eq!(before, fingerprint(&summary()));
     fs::remove_dir_all(&out).unwrap();
     run("workflow.lost=again").well();
 }
@@ -222,10 +300,19 @@ fn case() -> impl Strategy<Value = Case> {
     let latencies = prop::collection::vec(select(vec![0_u64, 1, 20]), SITES);
     // Only if each site comes back in the end, nothing waits for ever.
     let churn = prop::collection::vec(prop::collection::vec(1_u64..60, 0..8), SITES);
-    let capacity = prop_oneof![3 => Just(None), 1 => (500_000_u64..2_000_000).prop_map(Some)];
+    // Beyond what the files of any one task take.
+    let capacity = prop_oneof![3 => Just(None), 1 => (0_u64..1_500_000).prop_map(Some)];
     (settings, latencies, churn, capacity, submissions()).prop_map(
         |((lost, policy, transfer, files, times), latencies, churn, capacity, submitted)| {
             let (monitoring, backoff, planning) = times;
+            let space = |spec: &WorkflowSpec| -> u64 {
+                let files = |files: &[u32]| {
+                    files.iter().map(|file| spec.files[*file as usize].size.count()).sum::<u64>()
+                };
+                spec.tasks.iter().map(|task| files(&task.inputs) + files(&task.outputs)).max().unwrap_or(0)
+            };
+            let most = submitted.iter().map(|(_, spec)| space(spec)).max().unwrap_or(0);
+            let capacity = capacity.map(|more| most + more);
             Case {
                 lost,
                 policy,
@@ -342,7 +429,7 @@ proptest! {
                 prop_assert!(completed || !case.heals());
             }
             Err(GridError::Stuck { .. }) => prop_assert!(!case.heals(), "stuck, though all sites came back"),
-            Err(error) => prop_assert!(error.to_string().contains("does not fit into the storage"), "{error}"),
+            Err(error) => prop_assert!(false, "{error}"),
         }
         let verdict = judged(&Registry::standard(), &case.spec().sites, true, &records);
         prop_assert!(verdict.is_valid(), "{:#?}", verdict.broken);

@@ -226,6 +226,27 @@ fn a_fork_goes_on_with_another_policy() {
     }
 }
 
+/// By hand. Under `mct`, t0 (100 s) and t1 (20 s) run at two sites of one processor from 0 on; t2 (50 s) waits for t0 and t3 (10 s) for t1. A planner that takes
+/// over at 10 knows that t0 ends at 100: t2 is planned to start then, so that t3 goes to the other site at 20 and is not behind it.
+#[test]
+fn a_planner_that_takes_over_expects_what_runs_to_end() {
+    let workflow = workflow(&[100, 20, 50, 10], &[(0, 2), (1, 3)]);
+    let at = |policy| built(&plain(&[1, 1], policy, 0, 10), &workflow, &[]);
+    let on = |grid: &mut Grid, until: u64, records: &mut Vec<Record>| {
+        while grid.now() < Time::from_secs(until) {
+            grid.step(records).expect("it runs");
+        }
+    };
+    for policy in ["heft", "peft"] {
+        let (mut first, mut fork, mut records) = (at("mct"), at(policy), Vec::new());
+        on(&mut first, 10, &mut records);
+        fork.restore(through_bytes(&first.snapshot().expect("a state")), true).expect("it fits");
+        on(&mut fork, 200, &mut records);
+        let starts: Vec<_> = placed(&records).into_iter().map(|(_, start, end)| (start, end)).collect();
+        assert_eq!(starts, [(0, 100), (0, 20), (100, 150), (20, 30)], "{policy}");
+    }
+}
+
 proptest! {
     #![proptest_config(cases(200))]
 

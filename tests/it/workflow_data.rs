@@ -19,6 +19,7 @@ use gridemu::units::{Bandwidth, Bytes, Rate, Span, Time};
 use gridemu::workflow::WorkflowSource;
 use proptest::prelude::*;
 
+use crate::cli::gridemu;
 use crate::enactment::{secs, tasks, workflow, workflows};
 use crate::grid::{jobs_of, plain};
 use crate::support::{cases, through_bytes};
@@ -755,7 +756,7 @@ fn a_storage_is_shared_by_readers_and_writers() {
 }
 
 /// A storage of 12 MB takes f0 (10 MB, 11 s) and then has no space for f1 (5 MB) until t0, which runs from 12 to 22, has ended at 23. The output of t0 (4 MB) is stored
-/// meanwhile, and the most there was is 14 MB. A file of 13 MB is refused.
+/// meanwhile, and the most there was is 14 MB.
 #[test]
 fn a_copy_waits_for_space() {
     let mut spec = two_sites(2, "pinned");
@@ -778,12 +779,103 @@ fn a_copy_waits_for_space() {
     let began: Vec<_> =
         transfers(&records).iter().map(|copy| (secs(copy.asked), copy.began.map(secs))).collect();
     assert_eq!(began, [(0, Some(0)), (0, Some(23))]);
+}
 
-    let large = with_files(&[10], &[(13, None, &[0])]);
-    let error =
-        built(&spec, (&[0], false), &[(0, large)]).run(&mut Vec::<Record>::new()).expect_err("too large");
-    let told = "workflow 0 `test`: file `f0` of 13 MB does not fit into the storage of site `site-0`, which has a capacity of 12 MB";
-    assert!(error.to_string().contains(told), "{error}");
+/// Site 0 is twice as fast as site 1, and has space for 12 MB. t0 reads 8 MB and writes 5 MB, which t1 reads, and t2 reads 13 MB at once: only site 1 can hold that. If it
+/// has no more than 12 MB either, or no machine large enough, there is no such site.
+#[test]
+fn a_task_goes_where_its_files_fit() {
+    let spec = workflow_of_13();
+    for policy in [
+        "mct",
+        "heft",
+        "peft",
+        "min-min",
+        "random",
+        "round-robin",
+        "least-loaded",
+        "fastest-free",
+        "cheapest",
+    ] {
+        let mut grid = two_sites(2, policy);
+        grid.sites[0].partitions[0].speed = Rate::from_units(2 << 20);
+        let capacity = |megabytes: u64| StorageSpec {
+            bandwidth: None,
+            capacity: Some(Bytes::new(megabytes * 1_000_000)),
+        };
+        grid.network.storages = vec![StorageSpec::default(), capacity(12), capacity(30)];
+        let records = run(&grid, (&[], false), &[(0, spec.clone())]);
+        let sites: Vec<usize> = tasks(&records).iter().map(|task| task.site.index()).collect();
+        assert_eq!((sites[0], sites[2]), (1, 1), "{policy}");
+        grid.network.storages[2] = capacity(12);
+        let error = built(&grid, (&[], false), &[(0, spec.clone())]).run(&mut Vec::<Record>::new());
+        let told = "workflow 0 `test`: task `t0` reads and writes files of 13 MB, and the largest storage of a site that could run it, that of `site-0`, has 12 MB";
+        let error = error.expect_err("too large").to_string();
+        assert!(error.contains(told), "{policy}: {error}");
+        // Where it cannot go does not count.
+        grid.network.storages[2] = StorageSpec::default();
+        let mut large = spec.clone();
+        large.tasks[2].procs = 4;
+        grid.sites[0].partitions[0].machines = 4;
+        let error = built(&grid, (&[], false), &[(0, large)]).run(&mut Vec::<Record>::new());
+        let error = error.expect_err("too large").to_string();
+        assert!(
+            error.contains("task `t2` reads and writes files of 13 MB")
+                && error.contains("`site-0`, has 12 MB"),
+            "{policy}: {error}"
+        );
+    }
+}
+
+/// See above.
+fn workflow_of_13() -> WorkflowSpec {
+    with_files(&[10, 10, 10], &[(8, None, &[0]), (5, Some(0), &[1]), (7, None, &[2]), (6, None, &[2])])
+}
+
+/// A result that does not fit where results go, and a task whose files fit nowhere, are told before anything runs.
+#[test]
+fn files_that_fit_nowhere_are_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = r#"
+[[site]]
+name = "ada"
+machines = [{ class = "node", count = 2 }]
+storage = { capacity = "10 MB" }
+[[site]]
+name = "bob"
+machines = [{ class = "node", count = 1 }]
+[broker]
+[workflow]
+files = "ada"
+[[workload]]
+workflow = "one.json"
+"#;
+    let workflow = r#"{"name": "one", "schemaVersion": "1.5", "workflow": {"specification": {"tasks": [
+{"name": "x", "id": "a", "parents": [], "children": [], "inputFiles": ["f1", "f2"], "outputFiles": ["f3"]}],
+"files": [{"id": "f1", "sizeInBytes": 6000000}, {"id": "f2", "sizeInBytes": 3000000}, {"id": "f3", "sizeInBytes": 2000000}]},
+"execution": {"makespanInSeconds": 0, "executedAt": "2024-01-01T00:00:00Z", "tasks": [
+{"id": "a", "runtimeInSeconds": 10, "coreCount": 1}], "machines": []}}}"#;
+    let file = folder.path().join("run.toml");
+    std::fs::write(&file, scenario).unwrap();
+    std::fs::write(folder.path().join("one.json"), workflow).unwrap();
+    let file = file.to_str().unwrap();
+    // `bob` holds it all.
+    gridemu(&["check", file]).well();
+    gridemu(&["run", file]).well();
+    let small = "site.bob.storage.capacity=5 MB";
+    let told = [
+        "`workload[0]`: ",
+        "one.json`: task `a` reads and writes files of 11 MB, and the largest storage of a site that could run it, that of `ada`, has 10 MB",
+        "give the storages of sites more `capacity`",
+    ];
+    for command in ["check", "run"] {
+        gridemu(&[command, file, "--set", small]).ends(2, &told);
+    }
+    let results = ["--set", "site.ada.storage.capacity=1 MB"];
+    let told = "file `f3` of 2 MB is a result, and the storage of `ada`, where results go, has 1 MB";
+    for command in ["check", "run"] {
+        gridemu(&[&[command, file][..], &results].concat()).ends(2, &[told]);
+    }
 }
 
 /// Site 0 has the only copy of what t1 reads, from 12 on, and leaves at 20 for ever: the run says who waits.

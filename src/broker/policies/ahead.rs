@@ -48,13 +48,17 @@ impl<'a> Group<'a> {
                 if let Some(number) = number(workflow.id(before)) {
                     self.edges.push((number, own, data));
                 } else {
-                    match view.progress(workflow, before) {
+                    let (pool, end) = match view.progress(workflow, before) {
                         TaskProgress::Planned(planned) | TaskProgress::Placed(_, Some(planned)) => {
-                            self.inputs.push((own, planned.pool, planned.end.max(view.now()), data));
+                            (planned.pool, planned.end.max(view.now()))
+                        }
+                        TaskProgress::Placed(pool, None) => {
+                            (pool, view.expected_end(workflow.id(before), pool))
                         }
                         // Where files lie that are there is known to the view.
-                        _ => {}
-                    }
+                        TaskProgress::Ended(_) | TaskProgress::Undecided => continue,
+                    };
+                    self.inputs.push((own, pool, end, data));
                 }
             }
         }

@@ -8,7 +8,7 @@ use super::planned::Takes;
 use super::{Phase, Row, Tasks};
 use crate::broker::Task;
 use crate::broker::ready::Shape;
-use crate::model::TaskId;
+use crate::model::{Job, PoolId, TaskId};
 
 #[derive(PartialEq, Serialize, Deserialize)]
 #[serde(rename = "Tasks")]
@@ -46,7 +46,7 @@ impl From<Saved> for Tasks {
                 }
                 (Phase::Ready { rank, .. }, None) => ready.push((*rank, *task)),
                 (Phase::Staging { placed, .. }, _) => {
-                    if let Some(lane) = tasks.lanes.get_mut(placed.pool) {
+                    if let Some(lane) = tasks.lanes.get_mut(placed.pool).filter(|_| placed.unseen) {
                         lane.add(*task, placed);
                     }
                 }
@@ -63,6 +63,29 @@ impl From<Saved> for Tasks {
         ready.sort_unstable();
         ready.into_iter().for_each(|(rank, task)| tasks.ready.push(rank, task));
         Self { rows, ..tasks }
+    }
+}
+
+impl Tasks {
+    /// The jobs that wait with the broker, by number.
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = (TaskId, &Job)> {
+        self.rows.iter().filter_map(|(task, row)| match &row.phase {
+            Phase::Blocked { job, .. } | Phase::Ready { job, .. } | Phase::Staging { job, .. } => {
+                Some((*task, &**job))
+            }
+            Phase::Placed(_) => None,
+        })
+    }
+
+    /// Notes which pools cannot take these tasks, once others can than could when they came.
+    pub(crate) fn refit(&mut self, unfit: Vec<(TaskId, Vec<PoolId>)>) {
+        let mut rows = std::mem::take(&mut self.rows);
+        for (task, refused) in unfit {
+            if let Some(row) = rows.get_mut(&task) {
+                row.refused = refused;
+            }
+        }
+        *self = Saved { rows, pools: self.lanes.len(), entered: self.entered }.into();
     }
 }
 

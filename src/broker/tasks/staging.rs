@@ -1,7 +1,7 @@
 //! Tasks that are assigned and wait with the broker for their files.
 
 use super::{Phase, Row, Tasks};
-use crate::broker::Task;
+use crate::broker::{Placed, Task};
 use crate::model::{Job, PoolId, TaskId};
 use crate::units::Stamp;
 
@@ -20,13 +20,34 @@ impl Tasks {
     pub(crate) fn send(&mut self, task: TaskId, arrival: Stamp) -> Option<Box<Job>> {
         let row = self.rows.get_mut(&task)?;
         let Phase::Staging { placed, .. } = &row.phase else { return None };
-        let (before, mut placed) = (*placed, *placed);
-        placed.arrival = Some(arrival);
-        self.lanes[placed.pool].arrives(task, &before, &placed);
+        let (before, placed) = (*placed, Placed { arrival: Some(arrival), unseen: true, ..*placed });
+        if before.unseen {
+            self.lanes[placed.pool].arrives(task, &before, &placed);
+        } else {
+            self.lanes[placed.pool].add(task, &placed);
+        }
         match std::mem::replace(&mut row.phase, Phase::Placed(placed)) {
             Phase::Staging { job, .. } => Some(job),
             _ => None,
         }
+    }
+
+    /// Notes whether the pool of a staged task counts it as on its way. True if that is new.
+    pub(crate) fn count_staged(&mut self, task: TaskId, counts: bool) -> bool {
+        let Some(Row { phase: Phase::Staging { placed, .. }, .. }) = self.rows.get_mut(&task) else {
+            return false;
+        };
+        if placed.unseen == counts {
+            return false;
+        }
+        placed.unseen = counts;
+        let lane = &mut self.lanes[placed.pool];
+        if counts {
+            lane.add(task, placed)
+        } else {
+            lane.remove(task, placed)
+        }
+        true
     }
 
     /// The jobs that wait for their files, by number.
@@ -40,7 +61,9 @@ impl Tasks {
     /// Takes out a staged task, to be planned again: the place of its pool, its job, and the pools that cannot take it.
     pub(crate) fn unstage(&mut self, task: TaskId) -> Option<(usize, Box<Job>, Vec<PoolId>)> {
         let Phase::Staging { placed, .. } = &self.rows.get(&task)?.phase else { return None };
-        self.lanes[placed.pool].remove(task, placed);
+        if placed.unseen {
+            self.lanes[placed.pool].remove(task, placed);
+        }
         match self.rows.remove(&task)? {
             Row { phase: Phase::Staging { job, placed }, refused, .. } => Some((placed.pool, job, refused)),
             _ => None,

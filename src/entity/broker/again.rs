@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::beliefs::believed;
 use super::workflows::{Enacted, Workflows};
 use super::{Broker, State, of_job, task, unplaced};
-use crate::broker::{Pool, TaskState, Tasks};
+use crate::broker::{TaskState, Tasks};
 use crate::entity::{EndedJob, Outbox, Stamp};
 use crate::model::{
     EventCause, EventKind, EventRecord, FileId, Job, LostData, Outcome, PoolId, Record, TaskId,
@@ -117,7 +117,7 @@ impl Broker {
 
     /// Lets a task that has completed wait for its predecessors again, whose files it needs once more.
     fn reopen(&mut self, mut job: Box<Job>, home: Place, now: Stamp, outbox: &mut dyn Outbox) {
-        let State { workflows, data, tasks, pools, repeated, last, .. } = &mut self.state;
+        let State { workflows, data, repeated, last, .. } = &mut self.state;
         let task = task(&job);
         let Some((enacted, at)) = workflows.of(task) else { return };
         enacted.reopen(at, &mut job, now.time);
@@ -135,8 +135,8 @@ impl Broker {
         (*repeated, *last) = (*repeated + 1, now.time);
         let (kind, cause) = (EventKind::Repeated, EventCause::SiteLeft);
         outbox.record(Record::Event(EventRecord { kind, cause, ..of_job(&job, now.time) }));
-        let unfit = Pool::unfit(pools, &job);
-        tasks.block(job, 1, unfit);
+        let unfit = self.unfit(&job, self.state.workflows.space(task));
+        self.state.tasks.block(job, 1, unfit);
         self.lose(task);
         (self.fresh, self.all) = (true, true);
     }

@@ -26,12 +26,33 @@ impl Broker {
             self.lose_misfits(at);
         }
         let place = place_of(site);
+        let news = !self.state.data.replicas.is_away(place);
         self.state.data.replicas.left(place);
         self.missed = true;
         for task in self.state.data.waiting_at(place) {
             if !self.unstage(task, EventKind::Returned, EventCause::SiteLeft, now, outbox) {
                 let inputs = self.inputs(task);
                 self.state.data.forget(task, &inputs);
+            }
+        }
+        if news {
+            self.count_staged(self.state.data.staged().collect());
+        }
+    }
+
+    /// Has pools count those of these tasks as on their way whose files can come. The others wait until a site is back, and hold nobody up.
+    pub(super) fn count_staged(&mut self, tasks: Vec<TaskId>) {
+        for task in tasks {
+            let State { data, workflows, tasks, .. } = &mut self.state;
+            let (Some(TaskState::Staging(pool)), Some(to)) = (tasks.state(task), data.place_of_task(task))
+            else {
+                continue;
+            };
+            let comes = |file| data.replicas.is_at(file, to) || data.away(file, to).is_empty();
+            let counts = workflows.inputs(task).all(comes);
+            if tasks.count_staged(task, counts) {
+                self.settle(pool);
+                (self.fresh, self.all) = (true, true);
             }
         }
     }
@@ -48,6 +69,7 @@ impl Broker {
         for (file, record) in std::mem::take(&mut self.state.data.stranded) {
             self.bring_home(file, record, now, outbox);
         }
+        self.count_staged(self.state.data.staged().collect());
     }
 
     /// Handles a copy that has broken off because a site has left.
@@ -64,6 +86,7 @@ impl Broker {
         } else if let Some(task) = self.reader_at(file, to) {
             self.bring(file, to, task, now, outbox);
         }
+        self.count_staged(self.state.data.waiting_for(file, to..=to));
     }
 
     /// The first task that waits for a file at a place; else, if data is eager, the first that is planned to read it there.
@@ -73,7 +96,7 @@ impl Broker {
         let planned = |task: &TaskId| tasks.planned(*task).is_some_and(|pool| place(pool) == at);
         let eager = || self.spec.workflow.transfer == TransferMode::Eager;
         let ahead = || workflows.readers_of(file).into_iter().filter(|_| eager()).find(planned);
-        data.first_waiter(file, at).or_else(ahead)
+        data.waiting_for(file, at..=at).first().copied().or_else(ahead)
     }
 
     /// If data is eager, brings what there is of the files of the tasks that are planned and wait for others.

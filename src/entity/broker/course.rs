@@ -32,17 +32,23 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Notes that the broker has decided where the task goes. Until it is [sent](Self::sent) it waits for its files.
+    /// Notes that the broker has decided where the task goes, or that its turn in a plan has come: until it is [sent](Self::send) it waits for nothing
+    /// but its files. If it did so before, it goes on.
     pub(super) fn decide(&mut self, now: Time) {
-        if !self.started {
+        if !self.started && (self.decided.is_none() || self.sent.is_some()) {
             (self.decided, self.sent, self.queued) = (Some(now), None, None);
         }
     }
 
-    /// Notes that it is the turn of a task that was planned: from now on it waits for nothing but its files.
-    pub(super) fn take_turn(&mut self, now: Time) {
-        if self.decided.is_none() || self.sent.is_some() {
-            self.decide(now);
+    /// Whether it waits for its files.
+    pub(super) fn waits_for_files(&self) -> bool {
+        !self.started && self.decided.is_some() && self.sent.is_none()
+    }
+
+    /// Notes that nothing is decided any more of a task that waited for its files.
+    pub(super) fn undecide(&mut self) {
+        if self.waits_for_files() {
+            self.decided = None;
         }
     }
 

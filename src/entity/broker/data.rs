@@ -1,6 +1,7 @@
 //! The files of workflows at the broker: where they lie, what is on its way, and which tasks wait for what.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -292,10 +293,10 @@ impl Data {
         self.waiters.iter().copied().collect()
     }
 
-    /// The first task that waits for a file at a place.
-    pub(super) fn first_waiter(&self, file: FileId, at: Place) -> Option<TaskId> {
-        let mut waiting = self.waiters.range((file, at, TaskId(0))..=(file, at, TaskId(u64::MAX)));
-        waiting.next().map(|(_, _, task)| *task)
+    /// The tasks that wait for a file at these places.
+    pub(super) fn waiting_for(&self, file: FileId, at: RangeInclusive<Place>) -> Vec<TaskId> {
+        let all = (file, *at.start(), TaskId(0))..=(file, *at.end(), TaskId(u64::MAX));
+        self.waiters.range(all).map(|(_, _, task)| *task).collect()
     }
 
     /// Whether a task waits for files at a place.

@@ -62,7 +62,13 @@ impl DataTimes for Expected<'_> {
                 continue;
             }
             match data.replicas.fetch_known(file, to, now, estimate) {
-                Fetch::Here | Fetch::Nowhere => {}
+                Fetch::Here => {}
+                // From where it comes to first. When a site is back that has it is not known.
+                Fetch::Nowhere => {
+                    if let Some((from, Coming { expected, .. })) = file.first_coming() {
+                        latest = latest.max(expected + estimate(from, to, file.size()));
+                    }
+                }
                 Fetch::Coming(coming) => latest = latest.max(coming.expected),
                 Fetch::From(coming) if network.sharing == Sharing::Unshared => {
                     latest = latest.max(coming.expected)

@@ -2,7 +2,7 @@
 
 use super::pending::Pending;
 use super::{Broker, State, is_recalled, rest, task};
-use crate::broker::{BrokerEvent, PoolFacts};
+use crate::broker::{BrokerEvent, PoolFacts, TaskState};
 use crate::entity::{Outbox, Stamp};
 use crate::model::{EventCause, Job, PlanRepair, TaskId};
 
@@ -56,27 +56,54 @@ impl Broker {
     /// lost task in mind.
     /// If all that has not been sent shall then be planned anew, drops all.
     pub(super) fn lose(&mut self, task: TaskId) {
+        let lost = self.withdraw(task);
         if self.spec.workflow.replan == PlanRepair::Rest {
+            self.fresh |= lost;
             return self.lose_all();
         }
-        let State { workflows, tasks, pending, .. } = &mut self.state;
-        tasks.drop_plan(task);
+        let State { workflows, tasks, pending, .. } = &self.state;
         let pending = pending.as_ref().map(Pending::planned).unwrap_or_default();
         let follow = |task: TaskId| tasks.planned(task).is_some() || pending.contains(&task);
         let after = workflows.after(task, follow);
         for after in &after {
-            self.fresh |= tasks.drop_plan(*after);
+            self.fresh |= self.withdraw(*after);
         }
         self.lose_pending(|lost| lost == task || after.binary_search(&lost).is_ok());
     }
 
     /// Drops all that is planned.
     pub(super) fn lose_all(&mut self) {
-        let tasks = &mut self.state.tasks;
-        for task in tasks.all_planned() {
-            self.fresh |= tasks.drop_plan(task);
+        for task in self.state.tasks.all_planned() {
+            self.fresh |= self.withdraw(task);
         }
         self.lose_pending(|_| true);
+    }
+
+    /// Drops what is planned for a task. False if nothing was.
+    fn withdraw(&mut self, task: TaskId) -> bool {
+        let State { workflows, tasks, withdrawn, .. } = &mut self.state;
+        if workflows.course(task).is_some_and(|course| course.waits_for_files()) {
+            withdrawn.insert(task);
+        }
+        tasks.drop_plan(task)
+    }
+
+    /// Once what was to be planned is planned: who waited for files of an assignment or a plan that was dropped, and waits for files again, has done so all the
+    /// time; the others wait for a decision.
+    pub(super) fn go_on(&mut self) {
+        let State { workflows, tasks, withdrawn, again, pending, .. } = &mut self.state;
+        if again.is_some() || pending.is_some() {
+            return;
+        }
+        for task in std::mem::take(withdrawn) {
+            let turn = |at| tasks.next_planned(at).is_some_and(|(next, _)| next == task);
+            if tasks.state(task) == Some(TaskState::Ready)
+                && !tasks.planned(task).is_some_and(turn)
+                && let Some(course) = workflows.course(task)
+            {
+                course.undecide();
+            }
+        }
     }
 
     /// Drops what is planned for a pool that, by its last report, cannot take it.

@@ -137,7 +137,7 @@ impl Broker {
         for at in 0..self.state.pools.len() {
             while let Some((task, Planned { start, end, reason, .. })) = self.state.tasks.next_planned(at) {
                 if let Some(course) = self.state.workflows.course(task) {
-                    course.take_turn(now.time);
+                    course.decide(now.time);
                 }
                 if !self.has_files(task, at, now, outbox) {
                     break;
@@ -182,9 +182,7 @@ impl Broker {
             self.state.turns.send(task, at, now.time);
         }
         if let Some(course) = self.state.workflows.course(task) {
-            if !planned {
-                course.decide(now.time);
-            }
+            course.decide(now.time);
             if !lacking {
                 course.send(now.time);
             }

@@ -1,34 +1,73 @@
 //! The files of tasks go to the sites where they are needed.
 
 use super::data::{Copying, place_of, site_at};
+use super::workflows::Workflows;
 use super::{Broker, State, of_job, task};
-use crate::broker::{BrokerEvent, Pool, TaskState};
+use crate::broker::{BrokerEvent, Pool, Task, TaskState};
 use crate::entity::mailbox::Moments;
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher, ToNetwork};
 use crate::model::{
-    EventCause, EventKind, EventRecord, FileId, Job, Record, SiteId, TaskId, TransferMode, TransferOutcome,
-    TransferRecord, WorkflowFile, WorkflowSubmission,
+    EventCause, EventKind, EventRecord, FileId, Job, PoolId, Record, SiteId, TaskId, TransferMode,
+    TransferOutcome, TransferRecord, WorkflowSubmission,
 };
 use crate::platform::{Coming, Fetch, Place};
 use crate::units::{Bytes, Span};
 
+impl Workflows {
+    /// The space that the files of a task take where it runs; none if it is of no workflow.
+    pub(super) fn space(&self, task: TaskId) -> Bytes {
+        self.get(task).map_or(Bytes::ZERO, |(enacted, at)| enacted.submitted.space(at))
+    }
+}
+
 impl Broker {
-    /// Refuses a workflow with a file that does not fit into the storage of each site.
+    /// Refuses a workflow with a task whose files fit into the storage of no site that could run it.
     pub(super) fn check_sizes(&self, submitted: &WorkflowSubmission) -> Result<(), EntityError> {
-        let capacity = |pool: &Pool| self.network.storage(place_of(pool.facts.id.site) as usize).capacity;
-        let limited = self.state.pools.iter().filter_map(|pool| Some((capacity(pool)?, &pool.facts.site)));
-        let Some((capacity, site)) = limited.min() else { return Ok(()) };
-        let WorkflowSubmission { number, spec, .. } = submitted;
-        match spec.files.iter().find(|file| file.size > capacity) {
-            None => Ok(()),
-            Some(WorkflowFile { name, size }) => Err(EntityError::BadWorkflow {
-                number: *number,
-                name: spec.name.clone(),
-                problem: format!(
-                    "file `{name}` of {size} does not fit into the storage of site `{site}`, which has a capacity of {capacity}"
-                ),
-            }),
+        if self.network.storages.iter().all(|storage| storage.capacity.is_none()) {
+            return Ok(());
         }
+        let pools = &self.state.pools;
+        let jobs: Vec<Job> = submitted.jobs(None).collect();
+        let sites = |at: usize| {
+            let fits = pools.iter().filter(|pool| pool.could_run(&Task::new(&jobs[at], &[])));
+            fits.map(|pool| (&*pool.facts.site, self.capacity(pool))).collect()
+        };
+        let files = self.spec.workflow.files;
+        let home = pools.iter().find(|pool| place_of(pool.facts.id.site) == files);
+        let home = home.map_or(("portal", None), |pool| (&*pool.facts.site, self.capacity(pool)));
+        submitted.too_large(sites, home).map_or(Ok(()), |problem| {
+            let (number, name) = (submitted.number, submitted.spec.name.clone());
+            Err(EntityError::BadWorkflow { number, name, problem })
+        })
+    }
+
+    /// Notes that storages have other capacities than before.
+    pub(super) fn adopt_storages(&mut self, now: Stamp) -> Result<(), EntityError> {
+        let State { workflows, tasks, .. } = &self.state;
+        workflows.each().try_for_each(|enacted| self.check_sizes(&enacted.submitted))?;
+        let unfit = tasks.jobs().map(|(task, job)| (task, self.unfit(job, workflows.space(task)))).collect();
+        self.state.tasks.refit(unfit);
+        if self.state.data.change(&self.network, now.time) {
+            self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
+        }
+        Ok(())
+    }
+
+    fn capacity(&self, pool: &Pool) -> Option<Bytes> {
+        self.network.storage(place_of(pool.facts.id.site) as usize).capacity
+    }
+
+    /// The pools that cannot take a job whose files take so much space, in their order: the machines lack what it needs, or the storage is too small.
+    pub(super) fn unfit(&self, job: &Job, space: Bytes) -> Vec<PoolId> {
+        let pools = &self.state.pools;
+        let mut unfit = Pool::unfit(pools, job);
+        if !self.network.storages.is_empty() {
+            let small = |pool: &&Pool| self.capacity(pool).is_some_and(|capacity| space > capacity);
+            unfit.extend(pools.iter().filter(small).map(|pool| pool.facts.id));
+            unfit.sort_unstable();
+            unfit.dedup();
+        }
+        unfit
     }
 
     /// Jobs that are assigned and wait with the broker for their files.
@@ -47,6 +86,7 @@ impl Broker {
         let task = task(&job);
         self.state.tasks.stage(job);
         self.gather(task, site, now, outbox);
+        self.count_staged(vec![task]);
     }
 
     /// Has the files that a task reads brought to a site, where it waits for those that are not there. True if all are there.
@@ -169,6 +209,16 @@ impl Broker {
             self.state.data.used(copy.file, Some(copy.to));
         }
         self.appeared(copy.file, copy.to, now, outbox);
+        // It may lie nowhere else where it can be had: it goes on from here.
+        if self.state.data.replicas.places(copy.file).nth(1).is_none() {
+            let others = self.state.data.waiting_for(copy.file, 0..=Place::MAX);
+            for task in &others {
+                if let Some(to) = self.state.data.place_of_task(*task) {
+                    self.bring(copy.file, to, *task, now, outbox);
+                }
+            }
+            self.count_staged(others);
+        }
     }
 
     /// Sends the tasks that waited only for this file at this place.

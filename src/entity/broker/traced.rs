@@ -2,7 +2,7 @@
 
 use super::{Broker, State, task};
 use crate::broker::{Choice, TaskState};
-use crate::model::{Job, JobId, SiteId, TaskId};
+use crate::model::{Job, JobId, LostData, SiteId, TaskId};
 
 impl Broker {
     /// The jobs of the tasks that have not ended, of those that this task of a workflow waits for.
@@ -45,6 +45,11 @@ impl Broker {
     /// Planned tasks that have ended and started before one that was sent before them to the same pool.
     pub fn overtakes(&self) -> u64 {
         self.state.turns.overtakes
+    }
+
+    /// How often a task that had completed was run again, if lost data is computed again.
+    pub fn repeated(&self) -> Option<u64> {
+        (self.spec.workflow.lost == LostData::Again).then_some(self.state.repeated)
     }
 
     /// The last assignment of the traced job and what was compared for it.

@@ -284,7 +284,7 @@ impl Broker {
                     if missing == 0 {
                         prepared.push(super::task(&job));
                     }
-                    let unfit = Pool::unfit(&self.state.pools, &job);
+                    let unfit = self.unfit(&job, submitted.space(id.index()));
                     self.state.tasks.block(job, missing as u32 + engine, unfit);
                 }
             }

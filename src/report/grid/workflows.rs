@@ -10,7 +10,8 @@ pub(super) fn workflows(run: &GridSummary) -> impl Iterator<Item = (&'static str
         let spent = spent(of).map(|spent| ("for a workflow", spent));
         let parts = of.share.run.map(|_| ("their makespans", parts(of)));
         let turns = of.overtakes.map(|overtakes| ("the plan's order", turns(overtakes, of.tasks)));
-        std::iter::once(("workflows", whole(of))).chain(parts).chain(spent).chain(turns)
+        let again = of.repeated.filter(|times| *times > 0).map(|times| ("run again", repeated(times)));
+        std::iter::once(("workflows", whole(of))).chain(parts).chain(spent).chain(turns).chain(again)
     })
 }
 
@@ -47,6 +48,10 @@ fn spent(of: &WorkflowSummary) -> Option<String> {
     ];
     let spent: Vec<String> = spent.into_iter().flatten().collect();
     (!spent.is_empty()).then(|| spent.join(", ") + if of.completed > 1 { " on average" } else { "" })
+}
+
+fn repeated(times: u64) -> String {
+    format!("{} that had completed, for what they had written and was lost", noun(times, "task"))
 }
 
 fn turns(overtakes: u64, tasks: u64) -> String {

@@ -54,7 +54,8 @@ keys! {
     StorageKeys, "a table of a storage" {
         /// What all that read files there and write them share, when files are copied from and to the site.
         bandwidth: Or<Unlimited, Bandwidth> = Or::Word(Unlimited);
-        /// The space for files. A copy begins when there is space for it; what tasks write is stored in any case. A run with a file that is larger ends with an error.
+        /// The space for files. A copy begins when there is space for it; what tasks write is stored in any case. A task goes to no site
+        /// whose capacity is less than all that it reads and writes; if there is no other, the run is refused.
         capacity: Or<Unlimited, Bytes> = Or::Word(Unlimited);
     }
 }

@@ -89,6 +89,7 @@ const KNOWN: &[Known] = &[
     known("workflows.share.queue", "share of makespans in queues", "", Lower, "Share of makespans, along the paths that determined the ends of workflows, in which a task waited in the queue of a site."),
     known("workflows.share.lost", "share of makespans lost to failures", "", Lower, "Share of makespans, along the paths that determined the ends of workflows, from a first start to the start of the attempt that completed."),
     known("workflows.overtakes", "tasks that overtook the plan's order", "", Neither, "Number of planned tasks that started before one that was sent before them to the same pool."),
+    known("workflows.repeated", "tasks run again for lost data", "", Lower, "Number of times that a task, or a group, which had completed was run again, because what it had written was lost."),
     known("begin_s", "first submission", "s", Neither, "First submission of a job, from the origin of the run."),
     known("end_s", "last end", "s", Lower, "Last end of a job, from the origin of the run."),
     known("drain_s", "time to drain", "s", Lower, "Time from the end of the measurement window to the last end of a job."),

@@ -234,8 +234,9 @@ workflow = "two.json"
     fork("site.ada.storage.capacity=5 MB").ends(
         2,
         &[
-            "file `f1` of 6 MB does not fit into the storage of site `ada`, which has a capacity of 5 MB",
-            "give the storages of sites more space",
+            "task `a` reads and writes files of 6 MB",
+            "the largest storage of a site that could run it, that of `ada`, has 5 MB",
+            "give the storages of sites more `capacity`",
         ],
     );
 }
