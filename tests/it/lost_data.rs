@@ -269,6 +269,48 @@ fn who_waits_for_a_site_that_has_left_is_told() {
     run("workflow.lost=again").well();
 }
 
+/// Results of 100 MB from `bob`, where alone the tasks fit, go to `ada`, who has space for one.
+#[test]
+fn results_that_find_no_space_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("run.toml"), folder.path().join("out"));
+    let scenario = r#"
+[[site]]
+name = "ada"
+machines = [{ class = "node", count = 1 }]
+policy = "fcfs"
+storage = { capacity = "150 MB" }
+[[site]]
+name = "bob"
+machines = [{ class = "node", count = 2 }]
+policy = "fcfs"
+[broker]
+policy = "mct"
+[workflow]
+files = "ada"
+[[workload]]
+workflow = "w.json"
+count = 2
+every = "1 min"
+"#;
+    let workflow = r#"{"name": "one", "schemaVersion": "1.5", "workflow": {
+        "specification": {"tasks": [
+            {"name": "a", "id": "a", "children": [], "parents": [], "inputFiles": [], "outputFiles": ["f"]}],
+            "files": [{"id": "f", "sizeInBytes": 100000000}]},
+        "execution": {"makespanInSeconds": 9, "executedAt": "2024-01-01T00:00:00Z", "machines": [], "tasks": [
+            {"id": "a", "runtimeInSeconds": 5, "coreCount": 2}]}}}"#;
+    fs::write(&file, scenario).unwrap();
+    fs::write(folder.path().join("w.json"), workflow).unwrap();
+    let why = "nothing can happen any more, but results of workflows wait for space where results go";
+    gridemu(&["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()]).ends(1, &[why]);
+    legal(&out);
+    assert!(
+        rows(&out, "transfers.csv")[1].starts_with("1,f,100000000,bob,ada,2,65,,"),
+        "{:?}",
+        rows(&out, "transfers.csv")
+    );
+}
+
 /// A grid whose sites leave and come back, and what is submitted to it.
 #[derive(Clone, Debug)]
 struct Case {
