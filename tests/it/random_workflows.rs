@@ -231,11 +231,13 @@ proptest! {
         let direct = run("direct", &["--engine", "direct"]);
         legal(&folder.path().join("direct"));
         let whole = summary(&folder.path().join("direct"));
-        let at = format!("{} s", (whole["end_s"].as_f64().expect("a time") * share) as u64);
+        let end = whole["end_s"].as_f64().expect("a time");
+        let at = format!("{} s", ((end * share) as u64).max(1));
         let kept = ["--checkpoint", &path("store"), "--checkpoint-keep-at", &at];
         let actors = run("actors", &[&["--engine", "actors", "--threads", "2"], &kept[..]].concat());
         prop_assert_eq!(&actors, &direct);
-        if !direct.0 {
+        // A run that is stuck has no future.
+        if !direct.0 && end > 1.0 {
             let seed = format!("seed={}", whole["seed"]);
             let forked = gridemu(&["fork", &path("store"), "--at", &at, "--set", &seed, "--json"]).json();
             for future in ["as_it_was", "changed"] {
