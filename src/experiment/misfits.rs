@@ -22,7 +22,7 @@ pub(super) fn check(source: &WorkflowSource, name: &str, grid: &GridSpec) -> Res
     Ok(())
 }
 
-/// The first task whose files fit into no storage where it could go, or the first result that does not fit where it goes.
+/// The first task whose files fit into no storage where it could go.
 fn too_large(submission: &WorkflowSubmission, grid: &GridSpec) -> Option<(String, String)> {
     if grid.network.storages.iter().all(|storage| storage.capacity.is_none()) {
         return None;
@@ -33,8 +33,7 @@ fn too_large(submission: &WorkflowSubmission, grid: &GridSpec) -> Option<(String
         let fits = |site: &SiteSpec| site.partitions.iter().any(|part| part.could_run(procs, &needs));
         (0..grid.sites.len()).filter(|site| fits(&grid.sites[*site])).map(space).collect()
     };
-    let home = grid.broker.as_ref().and_then(|broker| (broker.workflow.files as usize).checked_sub(1));
-    let problem = submission.too_large(sites, home.map_or(("portal", None), space))?;
+    let problem = submission.too_large(sites)?;
     Some((problem, "give the storages of sites more `capacity`".to_owned()))
 }
 

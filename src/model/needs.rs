@@ -74,15 +74,10 @@ impl WorkflowSubmission {
         Bytes::new(sizes.fold(0, |sum, size| sum.saturating_add(size.count())))
     }
 
-    /// What is wrong with the first task whose files fit into the storage of no site that could run it, and with the first result that does not fit into
-    /// the storage of its place, `home`. Sites are names and the capacities of their storages.
-    pub fn too_large<'a>(
-        &self,
-        sites: impl Fn(usize) -> Vec<(&'a str, Option<Bytes>)>,
-        home: (&str, Option<Bytes>),
-    ) -> Option<String> {
+    /// What is wrong with the first task whose files fit into the storage of no site that could run it, which are their names and capacities.
+    pub fn too_large<'a>(&self, sites: impl Fn(usize) -> Vec<(&'a str, Option<Bytes>)>) -> Option<String> {
         let tasks = self.spec.tasks.iter().enumerate();
-        let task = tasks.filter_map(|(at, task)| {
+        tasks.filter_map(|(at, task)| {
             let (space, sites) = (self.space(at), sites(at));
             let most = sites.iter().rev().max_by_key(|(_, capacity)| capacity.unwrap_or(Bytes::new(u64::MAX)));
             let (site, capacity) = most.and_then(|(site, capacity)| Some((site, (*capacity)?)))?;
@@ -93,20 +88,7 @@ impl WorkflowSubmission {
             (space > capacity).then(|| {
                 format!("{who} reads and writes files of {space}, and the largest storage of a site that could run it, that of `{site}`, has {capacity}")
             })
-        });
-        let mut read = vec![false; self.spec.files.len()];
-        self.spec.tasks.iter().flat_map(|task| &task.inputs).for_each(|file| read[*file as usize] = true);
-        let results =
-            self.spec.tasks.iter().flat_map(|task| &task.outputs).filter(|file| !read[**file as usize]);
-        let (home, space) = home;
-        let result = results.map(|file| &self.spec.files[*file as usize]).filter_map(|file| {
-            let space = space.filter(|space| file.size > *space)?;
-            Some(format!(
-                "file `{}` of {} is a result, and the storage of `{home}`, where results go, has {space}",
-                file.name, file.size
-            ))
-        });
-        task.chain(result).next()
+        }).next()
     }
 }
 

@@ -132,8 +132,8 @@ impl Data {
         self.homing += u64::from(home);
         self.replicas.sent(file, to, Coming { from, expected });
         let space = self.space(to, network);
-        // Workflows with a file that is too large for a storage are refused.
-        let begins = space.has(file) || space.reserve(file, size) == Ok(true);
+        // A result that is home takes no space there. A task goes nowhere where its files do not fit.
+        let begins = home || space.has(file) || space.reserve(file, size) == Ok(true);
         self.copies.insert(id, copy);
         if begins {
             return Some(id);
@@ -173,7 +173,7 @@ impl Data {
                 let there = self.replicas.arrived(copy.file, copy.to);
                 // The file may have gone meanwhile, and be wanted again.
                 if let Some(space) =
-                    self.spaces.get_mut(&copy.to).filter(|space| there && !space.has(copy.file))
+                    self.spaces.get_mut(&copy.to).filter(|space| there && !copy.home && !space.has(copy.file))
                 {
                     space.store(copy.file, copy.record.bytes);
                 }
@@ -200,9 +200,9 @@ impl Data {
         }
     }
 
-    /// Notes that one of those that need a file has ended. After the last one it goes everywhere, but stays at a place where it is kept.
-    pub(super) fn used(&mut self, file: FileId, kept: Option<Place>) {
-        for place in self.replicas.used(file).into_iter().flatten().filter(|place| kept != Some(*place)) {
+    /// Notes that one of those that need a file has ended, or that it has come home. After the last one it goes everywhere.
+    pub(super) fn used(&mut self, file: FileId) {
+        for place in self.replicas.used(file).into_iter().flatten() {
             self.no_more(file, place);
             self.remove(file, place);
         }

@@ -32,10 +32,7 @@ impl Broker {
             let fits = pools.iter().filter(|pool| pool.could_run(&Task::new(&jobs[at], &[])));
             fits.map(|pool| (&*pool.facts.site, self.capacity(pool))).collect()
         };
-        let files = self.spec.workflow.files;
-        let home = pools.iter().find(|pool| place_of(pool.facts.id.site) == files);
-        let home = home.map_or(("portal", None), |pool| (&*pool.facts.site, self.capacity(pool)));
-        submitted.too_large(sites, home).map_or(Ok(()), |problem| {
+        submitted.too_large(sites).map_or(Ok(()), |problem| {
             let (number, name) = (submitted.number, submitted.spec.name.clone());
             Err(EntityError::BadWorkflow { number, name, problem })
         })
@@ -206,7 +203,7 @@ impl Broker {
         let Some(copy) = self.state.data.over(id, TransferOutcome::Arrived, now.time, outbox) else { return };
         self.state.last = now.time;
         if copy.home {
-            self.state.data.used(copy.file, Some(copy.to));
+            self.state.data.used(copy.file);
         }
         self.appeared(copy.file, copy.to, now, outbox);
         // It may lie nowhere else where it can be had: it goes on from here.
@@ -309,7 +306,7 @@ impl Broker {
         let home = self.spec.workflow.files;
         match self.state.data.fetch(file, home, now.time, &self.network) {
             Fetch::From(coming) => self.copy((file, home), coming, true, record, now, outbox),
-            Fetch::Here => self.state.data.used(file, Some(home)),
+            Fetch::Here => self.state.data.used(file),
             Fetch::Coming(_) => {}
             Fetch::Nowhere => _ = self.state.data.stranded.insert(file, record),
         }

@@ -1,7 +1,7 @@
 //! The check of the space of storages.
 //!
 //! At a place a file takes its space from when a copy to it begins, or a task there that writes it has ended, until the last task that reads it has
-//! ended, or it has come home as a result. A copy begins only if there is space for it; what tasks write is stored in any case.
+//! ended, or it has come home as a result. At home results take none. A copy begins only if there is space for it; what tasks write is stored in any case.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ impl Submitted {
             taken.entry((place, file)).or_default().push(Space { from, to, bytes, by });
         };
         let home = |file: u32| self.copies.iter().filter(move |copy| copy.file == file && copy.arrived());
-        // When it goes everywhere, except, for a result, from where results go.
+        // When it goes everywhere.
         let gone: Vec<Time> = (0..)
             .zip(&files.readers)
             .map(|(file, readers)| {
@@ -104,25 +104,28 @@ impl Submitted {
                 gone.unwrap_or(Time::NEVER)
             })
             .collect();
-        let until = |file: u32, place: u32| {
-            let stays = files.readers[file as usize].is_empty() && place == paths.home;
-            if stays { Time::NEVER } else { gone[file as usize] }
+        let is_result = |file: u32| files.readers[file as usize].is_empty();
+        let until = |file: u32, row: Time, place: u32| {
+            if is_result(file) && place == paths.home { row } else { gone[file as usize] }
         };
         for (file, writers) in (0..).zip(&files.writers) {
             if writers.is_empty() && !files.readers[file as usize].is_empty() {
-                add(file, paths.home, self.workflow.submit, until(file, paths.home), None);
+                add(file, paths.home, self.workflow.submit, gone[file as usize], None);
             }
             for row in writers.iter().flat_map(|task| self.job_rows(*task as usize)) {
                 let place = paths.places.get(&*row.site).filter(|_| row.outcome == Outcome::Completed);
                 if let Some(place) = place {
-                    add(file, *place, row.known, until(file, *place), None);
+                    add(file, *place, row.known, until(file, row.known, *place), None);
                 }
             }
         }
         for copy in &self.copies {
             let Some(began) = copy.row.began else { continue };
             let over = copy.row.outcome == TransferOutcome::Lost;
-            let to = until(copy.file, copy.to).min(if over { copy.row.ended } else { Time::NEVER });
+            if is_result(copy.file) && copy.to == paths.home {
+                continue;
+            }
+            let to = gone[copy.file as usize].min(if over { copy.row.ended } else { Time::NEVER });
             add(copy.file, copy.to, began, to, Some(copy));
         }
         for ((place, _), mut each) in taken {
