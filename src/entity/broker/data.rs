@@ -200,12 +200,14 @@ impl Data {
         }
     }
 
-    /// Notes that one of those that need a file has ended, or that it has come home. After the last one it goes everywhere.
-    pub(super) fn used(&mut self, file: FileId) {
-        for place in self.replicas.used(file).into_iter().flatten() {
-            self.no_more(file, place);
-            self.remove(file, place);
-        }
+    /// Notes that one of those that need these files has ended, or that they have come home. After the last one a file goes everywhere, before
+    /// others get its space.
+    pub(super) fn used(&mut self, files: impl IntoIterator<Item = FileId>) {
+        let replicas = &mut self.replicas;
+        let places = |file| replicas.used(file).into_iter().flatten().map(move |place| (file, place));
+        let gone: Vec<(FileId, Place)> = files.into_iter().flat_map(places).collect();
+        gone.iter().for_each(|(file, place)| self.no_more(*file, *place));
+        gone.iter().for_each(|(file, place)| self.remove(*file, *place));
     }
 
     /// Gives up a copy that waits for space.

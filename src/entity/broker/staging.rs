@@ -203,7 +203,7 @@ impl Broker {
         let Some(copy) = self.state.data.over(id, TransferOutcome::Arrived, now.time, outbox) else { return };
         self.state.last = now.time;
         if copy.home {
-            self.state.data.used(copy.file);
+            self.state.data.used([copy.file]);
         }
         self.appeared(copy.file, copy.to, now, outbox);
         // It may lie nowhere else where it can be had: it goes on from here.
@@ -306,7 +306,7 @@ impl Broker {
         let home = self.spec.workflow.files;
         match self.state.data.fetch(file, home, now.time, &self.network) {
             Fetch::From(coming) => self.copy((file, home), coming, true, record, now, outbox),
-            Fetch::Here => self.state.data.used(file),
+            Fetch::Here => self.state.data.used([file]),
             Fetch::Coming(_) => {}
             Fetch::Nowhere => _ = self.state.data.stranded.insert(file, record),
         }

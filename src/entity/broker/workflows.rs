@@ -229,11 +229,8 @@ impl Enacted {
 
     /// Notes that a task has ended: what nobody needs any more goes. What a task should have written and has not will not be.
     fn release(&self, at: usize, completed: bool, data: &mut Data) {
-        self.inputs(at).for_each(|file| data.used(file));
-        if !completed {
-            let results = self.outputs(at).filter(|file| self.readers[self.place(*file)].is_empty());
-            results.for_each(|file| data.used(file));
-        }
+        let results = || self.outputs(at).filter(|file| self.readers[self.place(*file)].is_empty());
+        data.used(self.inputs(at).chain((!completed).then(results).into_iter().flatten()));
     }
 }
 

@@ -9,7 +9,7 @@ use super::data::{Copied, Files};
 use super::paths::Paths;
 use super::{Submitted, Workflows, violation};
 use crate::model::{Outcome, TransferOutcome};
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 use crate::verify::findings::{Row, Rule, Verdict};
 
 /// The space of a file at a place.
@@ -47,9 +47,7 @@ impl Workflows {
     pub(crate) fn peaks(&self, paths: &Paths) -> impl Fn(&str) -> (u64, u64) {
         let again = self.submitted.values().any(Submitted::ran_again);
         let peaks = self.spaces(paths).into_iter().map(|(place, spaces)| {
-            // A copy that is no longer wanted may have been given its space for a moment.
-            let most = peak(&spaces, true).max(paths.capacity(place).map_or(0, Bytes::count));
-            (paths.name(place).to_owned(), (peak(&spaces, false), most))
+            (paths.name(place).to_owned(), (peak(&spaces, false), peak(&spaces, true)))
         });
         let peaks: BTreeMap<String, (u64, u64)> = peaks.collect();
         move |site| {
