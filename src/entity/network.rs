@@ -113,6 +113,9 @@ impl Network {
                 let mut broken: BTreeSet<u64> =
                     self.links.stop(place, now.time, goes_on).into_iter().collect();
                 broken.extend(self.storages.get_mut(&place).into_iter().flat_map(|disk| disk.stop(now.time)));
+                // What is still read at its source has not left its link.
+                let comes = |id: &u64| moving.get(id).is_some_and(|moving| moving.to == place);
+                broken.extend(self.storages.values().flat_map(Storage::unfinished).filter(comes));
                 for id in broken {
                     let Some(moving) = self.moving.remove(&id) else { continue };
                     for place in [moving.from, moving.to] {

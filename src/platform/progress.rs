@@ -40,6 +40,11 @@ impl<T: Copy + Ord> Progress<T> {
         self.marks.is_empty()
     }
 
+    /// What progresses.
+    pub(super) fn each(&self) -> impl Iterator<Item = T> {
+        self.marks.iter().map(|(_, what)| *what)
+    }
+
     /// Begins with this amount. False if the very same has just begun.
     pub(super) fn begin(&mut self, what: T, amount: Amount, now: Time) -> bool {
         self.settle(now);

@@ -133,6 +133,11 @@ impl Storage {
         std::mem::replace(&mut self.ended, later).into_iter().collect()
     }
 
+    /// The readings and writings that have not ended, as last settled.
+    pub fn unfinished(&self) -> impl Iterator<Item = u64> {
+        self.busy.each()
+    }
+
     /// Breaks off all readings and writings, since the site leaves. Returns those that had not ended. Files stay.
     pub fn stop(&mut self, now: Time) -> Vec<u64> {
         self.settle(now);

@@ -28,6 +28,7 @@ const SITE: &[Choice] = &[
         "",
         "",
         "storage = { bandwidth = \"80 Mbit/s\" }",
+        "storage = { bandwidth = \"16 Mbit/s\" }",
         "storage = { capacity = \"120 MB\" }",
         "storage = { capacity = \"400 MB\", bandwidth = \"800 Mbit/s\" }",
     ],

@@ -755,6 +755,30 @@ fn a_storage_is_shared_by_readers_and_writers() {
     assert_eq!(arrivals(&spec), [20, 40]);
 }
 
+/// Both are still read, 2 s after they could be at site 0 but for that, when it leaves at 5: word of it breaks them off at 6. Nothing of them keeps the
+/// storage busy when they leave again at 101.
+#[test]
+fn what_is_still_read_at_its_source_breaks_off_when_its_target_leaves() {
+    let mut spec = two_sites(2, "pinned");
+    spec.broker.as_mut().expect("a broker").workflow.files = 2;
+    spec.network.set(1, 2, Link { latency: Span::from_secs(2), bandwidth: None });
+    let disk = StorageSpec { bandwidth: Some(Bandwidth::from_bits(8_000_000)), capacity: None };
+    spec.network.storages = vec![StorageSpec::default(), StorageSpec::default(), disk];
+    away(&mut spec, 0, 5, 100);
+    let two = with_files(&[10, 10], &[(10, None, &[0]), (30, None, &[1])]);
+    let records = run(&spec, (&[0, 0], false), &[(0, two)]);
+    let copy = |file: &str, asked, end, fate| (file.to_owned(), 2, 1, asked, end, fate);
+    assert_eq!(
+        fates(&records),
+        [
+            copy("f0", 0, 6, "lost"),
+            copy("f1", 0, 6, "lost"),
+            copy("f0", 101, 121, "arrived"),
+            copy("f1", 101, 141, "arrived")
+        ]
+    );
+}
+
 /// A storage of 12 MB takes f0 (10 MB, 11 s) and then has no space for f1 (5 MB) until t0, which runs from 12 to 22, has ended at 23. The output of t0 (4 MB) is stored
 /// meanwhile, and the most there was is 14 MB.
 #[test]
