@@ -309,6 +309,8 @@ impl Broker {
             self.note_ready(super::task(&job), None, now);
             self.ready(job, None, now, outbox);
         }
+        // A policy that plans whole workflows does so now, also if the engine makes the jobs later.
+        self.fresh |= self.abilities.workflows;
         prepared.into_iter().for_each(|task| self.prepare(task, None, now));
         if self.spec.workflow.together {
             self.lose_all();

@@ -445,3 +445,25 @@ fn planning_that_takes_time_is_told() {
     gridemu(&["check", file.to_str().unwrap()])
         .ends(0, &["warning: `planning` of `[broker]` has no effect: no workload goes through the portal"]);
 }
+
+/// What reads its input at a site leaves the portal as soon as the workflow is there, though the engine makes jobs of its tasks 400 s later, and sites report every
+/// 10 minutes.
+#[test]
+fn whole_workflows_are_planned_when_they_arrive_also_if_their_jobs_are_made_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = argument(&folder.path().join("out"));
+    let grid = "seed = 3\n[[site]]\nname = 'ada'\nmachines = [{ class = 'node', count = 4 }]\n[network]\nlatency = '1 s'\nbandwidth = '80 Mbit/s'\n\
+                [broker]\npolicy = 'heft'\nmonitoring_interval = '10 min'\n[[workload]]\nworkflow = 'montage[tasks=40]'\ncount = 2\nevery = '900 s'\n\
+                engine_delay = '400 s'\n";
+    let scenario = file(folder.path(), "run.toml", grid);
+    gridemu(&["run", &scenario, "--out", &out]).well();
+    let first = |workflow: &str| {
+        let copies = table(&std::path::Path::new(&out).join("transfers.csv"));
+        let asked =
+            copies.iter().filter(|copy| copy["workflow"] == workflow).map(|copy| copy["asked"].clone());
+        asked.min_by_key(|asked| (asked.len(), asked.clone()))
+    };
+    let submitted =
+        |at: usize| table(&std::path::Path::new(&out).join("workflows.csv"))[at]["submitted"].clone();
+    assert_eq!([first("0"), first("1")], [Some(submitted(0)), Some(submitted(1))]);
+}
