@@ -244,6 +244,7 @@ impl<'a> GridView<'a> {
         }
         let start = self.start(task, pool).unwrap_or(Time::NEVER);
         let end = start + self.pools[pool].run_of(&task);
+        self.record_choice(task, pool, reason, None);
         self.put(task, Planned { pool, start, end, reason });
     }
 
@@ -251,12 +252,12 @@ impl<'a> GridView<'a> {
     pub fn assign_at(&mut self, task: Task<'_>, planned: Planned) {
         if self.is_open(task) {
             self.take(task);
+            self.record_choice(task, planned.pool, planned.reason, Some(planned));
             self.put(task, planned);
         }
     }
 
     fn put(&mut self, task: Task<'_>, Planned { pool, start, end, reason }: Planned) {
-        self.record_choice(task, pool, reason);
         let into = &mut self.pools[pool];
         let (procs, run) = (into.procs_for(&task), into.run_of(&task));
         if self.count_in_flight {
@@ -277,7 +278,7 @@ impl<'a> GridView<'a> {
     pub fn plan(&mut self, task: Task<'_>, planned: Planned) {
         let Planned { pool, start, end, reason } = planned;
         if pool < self.pools.len() {
-            self.record_choice(task, pool, reason);
+            self.record_choice(task, pool, reason, Some(planned));
         }
         self.plan.push(Decision { task: task.id(), act: Act::Plan(pool), reason, start, end });
     }
@@ -360,18 +361,22 @@ impl<'a> GridView<'a> {
         self.assign(task, pool, reason);
     }
 
-    /// Records what was compared for an assignment that is about to be made, if its job is traced.
-    fn record_choice(&mut self, task: Task<'_>, pool: usize, reason: Reason) {
+    /// Records what was compared for an assignment that is about to be made, if its job is traced. A planner has compared holes of its plan that are gone:
+    /// of it, only what it has `planned` is known.
+    fn record_choice(&mut self, task: Task<'_>, pool: usize, reason: Reason, planned: Option<Planned>) {
         let job = task.job();
         let Some(mut trace) = self.trace.take_if(|trace| trace.job == job) else { return };
         let candidate = |at: usize| Candidate {
             pool: self.pools[at].facts.id,
-            start: self.start(task, at),
-            end: self.completion(task, at),
+            start: planned.map_or_else(|| self.start(task, at), |planned| Some(planned.start)),
+            end: planned.map_or_else(|| self.completion(task, at), |planned| Some(planned.end)),
             values: trace.notes.iter().map(|(name, values)| (*name, values[at])).collect(),
         };
-        let fitting = (0..self.pools.len()).filter(|at| self.fits(task, *at, false));
-        let candidates = fitting.map(candidate).collect();
+        let compared = |at: &usize| match planned {
+            Some(planned) => planned.pool == *at,
+            None => self.fits(task, *at, false),
+        };
+        let candidates = (0..self.pools.len()).filter(compared).map(candidate).collect();
         let pool = self.pools[pool].facts.id;
         trace.choice = Some(Choice { at: self.now, asked: self.now, job, pool, reason, candidates });
         self.trace = Some(trace);

@@ -84,6 +84,25 @@ workflow = "turn.json"
     told_of(&folder, scenario, "y", "it is planned for ada, and waits for its turn in the plan behind `s`");
 }
 
+/// Four tasks that begin at once on two sites of one processor: the third is planned behind the first, from 101 s on. What the broker expects of it is that plan, not a
+/// site where nothing is.
+#[test]
+fn what_a_mapper_expects_is_its_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    for policy in ["min-min", "max-min"] {
+        let scenario = format!(
+            "site = [{{ name = 'ada', machines = [{{ class = 'node' }}], policy = 'fcfs' }}, \
+             {{ name = 'bob', machines = [{{ class = 'node' }}], policy = 'fcfs' }}]\n\
+             network = {{ latency = '1 s' }}\nbroker = {{ policy = '{policy}' }}\n\
+             [[workload]]\nworkflow = 'fork-join[tasks=6,runtime=100 s,data=0 B]'\n"
+        );
+        let says = "the broker assigned it to ada (earliest completion); it expected - ada: expected start";
+        let text = told_of(&folder, &scenario, "work_00000004", says);
+        let (_, expected) = text.split_once(says).expect("it says so");
+        assert!(expected.contains("completion") && !expected.contains("bob: expected"), "{text}");
+    }
+}
+
 /// The third and the fourth of four tasks run at the other site, 11 s away by link and latency.
 #[test]
 fn a_task_that_waits_for_files_is_told_which() {

@@ -144,10 +144,9 @@ fn assigned_in(wait: &[Stretch], facts: &Explained, all: bool) -> String {
     for one in assigned.iter().take(most) {
         let AssignedTo { at_s, asked_s, pool, reason, .. } = one;
         let asked = asked_s.map_or_else(String::new, |asked| format!(", planning since {},", clock(asked)));
-        out += &format!(
-            "\nat {} the broker{asked} assigned it to {pool} ({reason}); it compared\n",
-            clock(*at_s)
-        );
+        let saw = if one.compared.len() > 1 { "compared" } else { "expected" };
+        out +=
+            &format!("\nat {} the broker{asked} assigned it to {pool} ({reason}); it {saw}\n", clock(*at_s));
         for pool in &one.compared {
             let mut line = match (pool.start_s, pool.end_s) {
                 (Some(start), Some(end)) => {
