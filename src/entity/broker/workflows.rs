@@ -248,7 +248,6 @@ impl Broker {
         };
         let checked = |spec: &WorkflowSpec| Workflow::from_spec(spec.clone()).map_err(bad);
         let workflow = checked(&submitted.spec)?;
-        self.check_sizes(&submitted)?;
         // What it needs at least is said of its tasks, not of the groups that they are in, nor of overheads.
         let ungrouped = submitted.groups.as_ref().map(|groups| checked(&groups.workflow)).transpose()?;
         let alone = WorkflowSubmission::new(submitted.submit, JobId(0), submitted.ungrouped().clone());
