@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::WindowError;
 use crate::entity::EntityError;
-use crate::model::{JobRef, SiteId};
+use crate::model::{JobRef, Needs, SiteId};
 use crate::units::Time;
 
 /// A job that will never start.
@@ -16,6 +16,8 @@ pub struct Waiter {
     pub site: Option<String>,
     /// The processors that it needs.
     pub procs: u32,
+    /// What else it needs, if it waits with the broker.
+    pub needs: Needs,
     /// Why files that it reads do not come to its site, if it waits for such.
     pub files: Vec<String>,
 }
@@ -107,23 +109,32 @@ fn left(total: usize) -> String {
 }
 
 fn list(first: &[Waiter], total: usize, several: bool) -> String {
-    let told = first.iter().map(|Waiter { job, site, procs, files }| {
+    let told = first.iter().map(|Waiter { job, site, procs, needs, files }| {
         let processors = if *procs == 1 { "processor" } else { "processors" };
         match site {
             None if !files.is_empty() => {
                 format!(
-                    "job {} waits at the broker for {procs} {processors} and for data: {}",
+                    "job {} waits at the broker for {procs} {processors}{} and for data: {}",
                     job.number,
+                    with(needs),
                     files.join("; ")
                 )
             }
             Some(site) if several => format!("{job} waits for {procs} {processors} of `{site}`"),
             Some(site) => format!("job {} waits for {procs} {processors} of `{site}`", job.number),
-            None => format!("job {} waits at the broker for {procs} {processors}", job.number),
+            None => format!("job {} waits at the broker for {procs} {processors}{}", job.number, with(needs)),
         }
     });
     let more = (total > first.len()).then(|| "…".to_owned());
     told.chain(more).collect::<Vec<String>>().join(", ")
+}
+
+/// What a job needs beyond processors.
+fn with(needs: &Needs) -> String {
+    let memory = needs.memory.map(|memory| format!("{memory} of memory"));
+    let tags = needs.tags.iter().map(|tag| format!("the tag `{tag}`"));
+    let all: Vec<String> = memory.into_iter().chain(tags).collect();
+    if all.is_empty() { String::new() } else { format!(" with {}", all.join(" and ")) }
 }
 
 #[cfg(test)]
@@ -142,7 +153,13 @@ mod tests {
     fn a_stuck_job_is_told_from_that_of_another_workload() {
         let waiter = |origin| {
             let job = JobRef::new(origin, SiteId(0), JobId(17));
-            Waiter { job, site: Some("windsor".to_owned()), procs: 1, files: Vec::new() }
+            Waiter {
+                job,
+                site: Some("windsor".to_owned()),
+                procs: 1,
+                needs: Needs::default(),
+                files: Vec::new(),
+            }
         };
         let told = |several| {
             GridError::stuck(Time::ZERO, vec![waiter(Origin::Local), waiter(Origin::Grid)], false, several)

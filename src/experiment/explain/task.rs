@@ -20,6 +20,8 @@ pub struct ExplainedTask {
     pub kind: String,
     /// The number of its workflow.
     pub workflow: u32,
+    /// The number of tasks that are one job with it; 1 if it is in no group.
+    pub together: usize,
     /// The name of its workflow.
     pub name: String,
     /// When its workflow was submitted.
@@ -126,8 +128,9 @@ pub(super) fn find(
     policies: &Policies,
 ) -> Result<Option<ExplainedTask>, RunError> {
     let rows = rows_known(folder, job, None)?;
-    let row = rows.into_iter().rfind(|row| name.is_none_or(|name| *row.task == *name));
-    let Some(row) = row else { return Ok(None) };
+    let Some(row) = rows.iter().rfind(|row| name.is_none_or(|name| *row.task == *name)) else {
+        return Ok(None);
+    };
     let whole = folder
         .workflows()?
         .into_iter()
@@ -135,7 +138,7 @@ pub(super) fn find(
         .find(|whole| whole.as_ref().is_ok_and(|whole| whole.workflow == row.workflow));
     let whole = whole.transpose()?;
     let after = match row.after {
-        Some(job) => waited_for(folder, &row, job, policies)?.as_ref().map(WaitedFor::of),
+        Some(job) => waited_for(folder, row, job, policies)?.as_ref().map(WaitedFor::of),
         None => None,
     };
     let parts = [
@@ -150,6 +153,7 @@ pub(super) fn find(
         task: row.task.to_string(),
         kind: row.kind.to_string(),
         workflow: row.workflow,
+        together: rows.iter().filter(|other| other.known == row.known).count(),
         name: whole.as_ref().map_or_else(String::new, |whole| whole.name.to_string()),
         submitted_s: whole.map_or(0.0, |whole| whole.submitted.as_secs_f64()),
         ready_s: row.ready.map(Time::as_secs_f64),
