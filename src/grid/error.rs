@@ -141,6 +141,7 @@ fn with(needs: &Needs) -> String {
 mod tests {
     use super::*;
     use crate::model::{JobId, Origin};
+    use crate::units::Bytes;
 
     #[test]
     fn the_time_of_a_stuck_run_is_told_in_days() {
@@ -169,5 +170,18 @@ mod tests {
         assert!(told(true).ends_with(&ends("job 17 waits for 1 processor of `windsor`, grid job 17")));
         // Where only the grid has jobs, there is nothing to tell apart.
         assert!(told(false).ends_with(&ends("job 17 waits for 1 processor of `windsor`, job 17")));
+    }
+
+    #[test]
+    fn what_a_job_needs_beyond_processors_is_told() {
+        let needs = Needs { memory: Some(Bytes::new(2_000_000_000)), tags: ["gpu".to_owned()].into() };
+        let job = JobRef::new(Origin::Grid, SiteId(0), JobId(2));
+        let waiter = |needs| Waiter { job, site: None, procs: 1, needs, files: Vec::new() };
+        let told = |needs| list(&[waiter(needs)], 1, false);
+        assert_eq!(
+            told(needs),
+            "job 2 waits at the broker for 1 processor with 2 GB of memory and the tag `gpu`"
+        );
+        assert_eq!(told(Needs::default()), "job 2 waits at the broker for 1 processor");
     }
 }
