@@ -53,7 +53,9 @@ use crate::entity::{
     Stamp, ToSite,
 };
 use crate::local::Registry;
-use crate::model::{GridSpec, JobId, JobRef, Record, RecordSink, SiteId, SiteSpec, TaskId, WorkloadId};
+use crate::model::{
+    GridSpec, JobId, JobRef, Needs, Record, RecordSink, SiteId, SiteSpec, TaskId, WorkloadId,
+};
 use crate::units::{Span, Time};
 use crate::workload::{Jobs, Source};
 
@@ -330,13 +332,17 @@ impl Grid {
         let at_sites = self.sites().flat_map(|site| {
             let name = &site.spec().name;
             let left = site.partitions().iter().flat_map(crate::local::Partition::stuck);
-            left.map(move |(job, procs)| Waiter { job, site: Some(name.clone()), procs, files: Vec::new() })
+            left.map(move |(job, procs)| {
+                let (site, needs, files) = (Some(name.clone()), Needs::default(), Vec::new());
+                Waiter { job, site, procs, needs, files }
+            })
         });
         let with_broker = self.broker().into_iter().flat_map(|broker| {
             broker.waiting().chain(broker.staged()).map(move |job| Waiter {
                 job: JobRef { workload: WorkloadId::GRID, number: job.id },
                 site: None,
                 procs: job.size.preferred(),
+                needs: job.needs().cloned().unwrap_or_default(),
                 files: job
                     .grid
                     .as_ref()

@@ -119,7 +119,7 @@ impl Scenario {
             1 => format!("1 {noun}"),
             _ => format!("{count} {noun}s"),
         };
-        let mut line = format!("valid: {} with {processors} processors", counted(sites.len(), "site"));
+        let mut line = format!("{} with {processors} processors", counted(sites.len(), "site"));
         line += &match &resolved.grid.broker {
             Some(broker) => format!(", broker `{}`", broker.policy),
             None => ", no broker".to_owned(),

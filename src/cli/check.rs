@@ -55,7 +55,14 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         }
         without_effect(broker, abilities.workflows).iter().for_each(|idle| talk(&format!("warning: {idle}")));
     }
-    say(&format!("{}: {}", args.scenario.display(), scenario.line()))
+    let resolved = &scenario.resolved;
+    let files = resolved.grid.broker.as_ref().map_or(0, |broker| broker.workflow.files as usize);
+    if resolved.grid.network.storage(files).capacity.is_some() {
+        talk(
+            "warning: the `capacity` of the storage of the site in `files` does not limit stage-in, which is there from the beginning",
+        );
+    }
+    say(&format!("{}: valid: {}", args.scenario.display(), scenario.line()))
 }
 
 pub(super) fn schema(policies: &Policies) -> Result<(), RunError> {

@@ -75,7 +75,8 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         Some(task) => (job_of_task(&folder, task, args.workflow)?, Some(Origin::Grid)),
         None => (args.job.unwrap_or_default(), origin),
     };
-    let options = ExplainOptions { job, origin, site: args.site.clone(), at: args.at.map(|Clock(at)| at) };
+    let (task, site, at) = (args.task.clone(), args.site.clone(), args.at.map(|Clock(at)| at));
+    let options = ExplainOptions { job, task, origin, site, at };
     let progress = Progress::default();
     let told =
         progress::shown("repeating the run", &progress, || explain(&folder, &options, policies, &progress))?;

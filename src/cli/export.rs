@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::only_run;
+use super::{only_run, talk};
 use crate::experiment::{RunError, export_workflow};
 use crate::grid::Policies;
 use crate::output::hint_for;
@@ -35,7 +35,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let folder = only_run(&args.dir)?;
     let mut text = Vec::new();
-    export_workflow(&folder, args.workflow, policies, &mut text)?;
+    let renamed = export_workflow(&folder, args.workflow, policies, &mut text)?;
+    if renamed > 0 {
+        talk(&format!(
+            "note: signs that WfFormat does not have are written as `_`; so in names of tasks and files: {renamed}"
+        ));
+    }
     let Some(path) = &args.output else {
         let written = io::stdout().lock().write_all(&text);
         return written.map_err(|error| RunError::run(format!("cannot write to standard output: {error}")));

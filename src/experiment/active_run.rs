@@ -249,11 +249,10 @@ impl ActiveRun {
 /// Adds to the error of a failed run where its files are.
 fn failed(error: RunError, folder: Option<&Path>, progress: &Progress) -> RunError {
     match folder {
-        Some(folder) => error.leaving(format!(
-            "{} jobs had ended by then; their rows are in `{}`",
-            progress.jobs(),
-            folder.display()
-        )),
+        Some(folder) => error.leaving(match progress.jobs() {
+            1 => format!("1 job had ended by then; its row is in `{}`", folder.display()),
+            jobs => format!("{jobs} jobs had ended by then; their rows are in `{}`", folder.display()),
+        }),
         None => error,
     }
 }

@@ -261,7 +261,11 @@ impl RunError {
             GridError::Entity(EntityError::Source(_)) => {
                 "restore the workload as it was when the run began, or run again"
             }
-            GridError::Entity(EntityError::BadWorkflow { .. }) => "give the storages of sites more space",
+            GridError::Entity(EntityError::BadWorkflow { ref problem, .. })
+                if problem.contains("storage") =>
+            {
+                "give the storages of sites more space"
+            }
             _ => "resume it with the version of gridemu that wrote it (`gridemu snapshots STORE` says which)",
         };
         Self::request(error).with_hint(hint)

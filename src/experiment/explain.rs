@@ -8,6 +8,7 @@ mod stretches;
 mod task;
 mod watch;
 
+use super::rerun::is_changed_fork;
 use super::{Progress, RunError, rerun};
 use crate::entity::Site;
 use crate::grid::{Grid, Merge, Policies, WindowOptions};
@@ -26,6 +27,8 @@ use watch::{Place, Try, Watch};
 pub struct ExplainOptions {
     /// The number of the job.
     pub job: u64,
+    /// The task of a workflow that is meant, by its name, where a group of tasks is one job.
+    pub task: Option<String>,
     /// The origin of the job, where several jobs have the number.
     pub origin: Option<Origin>,
     /// The site at which the job ended, where several jobs have the number.
@@ -40,7 +43,7 @@ const LOOKS: u64 = 8_192;
 /// Explains a job of the run that left `folder`: its attempts, and the reasons of its wait before each.
 ///
 /// # Errors
-/// `RunErrorKind::Request` if there is no such job, or the folder does not contain its scenario; `RunErrorKind::Run` if the run fails.
+/// `RunErrorKind::Request` if there is no such job, or the folder does not contain its scenario or is a fork that changed it; `RunErrorKind::Run` if the run fails.
 pub fn explain(
     folder: &RunFolder,
     options: &ExplainOptions,
@@ -48,12 +51,24 @@ pub fn explain(
     progress: &Progress,
 ) -> Result<Explained, RunError> {
     let row = found::find(folder, options)?;
+    if is_changed_fork(folder) {
+        let folder = folder.dir().display();
+        let message = format!(
+            "`{folder}` is a fork: until then it was another scenario, and it cannot be repeated from the beginning"
+        );
+        return Err(RunError::request(message).with_hint(
+            "explain the job in a run of the scenario of before; or run scenario.toml from its beginning, and explain that run",
+        ));
+    }
     let run = rerun(folder, policies)?;
     let mut grid = run.begun(progress)?;
     // A table without names of sites is of a single one.
     let site = grid.sites().find(|site| site.spec().name == *row.site).map_or(SiteId(0), Site::id);
     let mut watch = Watch::new(JobRef::new(row.origin, site, JobId(row.job)), row.end);
-    let task = if row.origin == Origin::Grid { task::find(folder, row.job)? } else { None };
+    let task = match row.origin {
+        Origin::Grid => task::find(folder, row.job, options.task.as_deref(), policies)?,
+        Origin::Local => None,
+    };
     let mut explained = Explained {
         task,
         job: ExplainedJob::new(row.job, row.origin, &row.site, grid.sites().len() > 1),
@@ -231,8 +246,10 @@ fn attempts(grid: &Grid, watch: &Watch, row: &JobRow, runs: Option<Try>, over: b
             None if last && over => watch.ended.as_ref().map_or(row.end, |ended| ended.end),
             _ => one.to,
         };
+        // A task that had completed waits only once it is to run again.
         let waited = one.from.since(before);
-        before = end;
+        let again = watch.again.iter().find(|(attempt, _)| *attempt == one.number);
+        before = again.map_or(end, |(_, since)| *since);
         Attempt {
             attempt: one.number,
             waited_s: waited.as_secs_f64(),
@@ -244,7 +261,7 @@ fn attempts(grid: &Grid, watch: &Watch, row: &JobRow, runs: Option<Try>, over: b
             ended: match one.failure {
                 Some(failure) => Some(failure.kind.name()),
                 None if last && over => Some(row.outcome.name()),
-                None => None,
+                None => again.map(|_| Outcome::Completed.name()),
             },
             cause: one
                 .failure
@@ -270,7 +287,9 @@ fn compare(row: &JobRow, watch: &Watch, runs: Option<&Try>, explained: &mut Expl
     let started = watch.started().or(runs.map(|now| now.from));
     let ended = watch.ended.as_ref();
     let differs = if started != row.start {
-        format!("the repeated run starts the job {}, the folder says {}", word(started), word(row.start))
+        let starts =
+            started.map_or("never starts the job".to_owned(), |start| format!("starts the job at {start} s"));
+        format!("the repeated run {starts}, the folder says {}", word(row.start))
     } else if let Some(ended) = ended.filter(|ended| (ended.end, ended.attempts) != (row.end, row.attempts)) {
         format!(
             "the repeated run ends the job at {} s after {} attempts, the folder says at {} s after {}",

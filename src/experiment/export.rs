@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{RunError, rerun, submitted_workflows};
 use crate::formats::wfformat::{self, ExecutedTask, Execution, Machine};
@@ -11,7 +11,7 @@ use crate::grid::Policies;
 use crate::model::{Origin, Outcome, SiteSpec};
 use crate::output::{RunFolder, SegmentRow, TaskRow};
 use crate::scenario::listed;
-use crate::units::{Energy, Span};
+use crate::units::{Energy, Power, Span};
 use crate::workflow::Workflow;
 
 /// The last attempt of a task, by its segments.
@@ -20,10 +20,14 @@ struct Attempt {
     number: u32,
     machines: BTreeSet<String>,
     energy: Energy,
+    /// How long it held processors, in microseconds, and the same for each of them in sum.
+    held: u128,
+    area: u128,
 }
 
 /// Writes a workflow of the run that left `folder` as WfFormat 1.5, with its execution: for each task when it started, how long it ran, on which
-/// machines and with how much energy. `number` is that of the workflow, where there are several.
+/// machines and with how much energy. `number` is that of the workflow, where there are several. Gives the number of names of tasks and files with
+/// signs that WfFormat does not have, which are written as `_`.
 ///
 /// # Errors
 /// `RunErrorKind::Request` if the run had no such workflow, a task of it did not complete, or the workflow cannot be read once more;
@@ -33,7 +37,7 @@ pub fn export_workflow(
     number: Option<u32>,
     policies: &Policies,
     out: impl Write,
-) -> Result<(), RunError> {
+) -> Result<usize, RunError> {
     let dir = folder.dir().display();
     let submitted = submitted_workflows(folder, policies)?;
     let wanted = match (number, &submitted[..]) {
@@ -81,8 +85,11 @@ pub fn export_workflow(
     };
     let sites = rerun(folder, policies)?.scenario().resolved.grid.sites.clone();
     let mut attempts: FxHashMap<u64, Attempt> = FxHashMap::default();
+    let segments = folder.segments()?;
+    // With segments, a task that none names took no time at all on its machines.
+    let by_segments = segments.is_some();
     let jobs = wanted.first_job.0..wanted.first_job.0 + wanted.spec.tasks.len() as u64;
-    for row in folder.segments()?.into_iter().flatten() {
+    for row in segments.into_iter().flatten() {
         let row = row?;
         if row.origin == Origin::Grid && jobs.contains(&row.job) && row.procs > 0 {
             attempts.entry(row.job).or_default().add(&row, &sites);
@@ -110,18 +117,45 @@ pub fn export_workflow(
             Some(partition) => format!("{}-{partition}", row.site),
             None => row.site.to_string(),
         };
-        let machines = if attempt.machines.is_empty() { [place].into() } else { attempt.machines };
+        let machines = if by_segments { attempt.machines } else { [place].into() };
         let (whole, own) = (areas.get(&row.job).copied().unwrap_or(0).max(1), area(row, task.procs));
         let energy = attempt.energy.nanojoules();
         let energy = Energy::from_nanojoules(energy / whole * own + energy % whole * own / whole);
-        ExecutedTask { began, runtime, machines: machines.into_iter().collect(), energy }
+        // A processor of a group draws the same in each of its tasks, and while it has none.
+        let drawn = attempt.energy.nanojoules();
+        let power = match alone {
+            true => drawn / attempt.held.max(1),
+            false => drawn * u128::from(task.procs) / attempt.area.max(1),
+        };
+        let power = Power::from_milliwatts(u64::try_from(power).unwrap_or(u64::MAX));
+        ExecutedTask { began, runtime, machines: machines.into_iter().collect(), energy, power }
     });
     let tasks: Vec<ExecutedTask> = executed.collect();
     let used: BTreeSet<&str> = tasks.iter().flat_map(|task| &task.machines).map(String::as_str).collect();
     let machines = used.iter().map(|name| machine(name, &sites)).collect();
     let execution = Execution { began: whole.submitted, makespan: whole.makespan, tasks, machines };
-    let workflow = Workflow::from_spec(spec.clone()).map_err(RunError::request)?;
-    wfformat::write_execution(&workflow, &execution, out).map_err(RunError::run)
+    let mut spec = spec.clone();
+    let renamed = plain_names(spec.tasks.iter_mut().map(|task| &mut task.name).collect())
+        + plain_names(spec.files.iter_mut().map(|file| &mut file.name).collect());
+    let workflow = Workflow::from_spec(spec).map_err(RunError::request)?;
+    wfformat::write_execution(&workflow, &execution, out).map_err(RunError::run)?;
+    Ok(renamed)
+}
+
+/// Writes `_` for the signs of names that the schema of WfFormat refuses, with more of them where two names would be the same. Gives the number of
+/// such names.
+fn plain_names(names: Vec<&mut String>) -> usize {
+    let has = |sign: char| sign.is_ascii_alphanumeric() || "-_.".contains(sign);
+    let (plain, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name.chars().all(has));
+    let mut taken: FxHashSet<String> = plain.into_iter().map(|name| name.clone()).collect();
+    let renamed = others.len();
+    for name in others {
+        *name = name.chars().map(|sign| if has(sign) { sign } else { '_' }).collect();
+        while !taken.insert(name.clone()) {
+            name.push('_');
+        }
+    }
+    renamed
 }
 
 impl Attempt {
@@ -131,6 +165,8 @@ impl Attempt {
             *self = Self { number: row.attempt, ..Self::default() };
         }
         self.energy += row.energy;
+        let held = u128::from(row.to.since(row.from).micros());
+        (self.held, self.area) = (self.held + held, self.area + held * u128::from(row.procs));
         let cores = cores(&row.site, &row.partition, sites);
         for (first, last) in row.processors.intervals() {
             let machines = first / cores..=last / cores;

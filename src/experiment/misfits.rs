@@ -1,7 +1,7 @@
 //! Tasks of workflows that no machine of the grid can run, told before anything runs.
 
 use super::RunError;
-use crate::model::{GridSpec, Needs, PartitionSpec, SiteSpec, WorkflowSubmission};
+use crate::model::{GridSpec, GroupMember, Needs, PartitionSpec, SiteSpec, WorkflowSubmission};
 use crate::units::Bytes;
 use crate::workflow::WorkflowSource;
 
@@ -70,7 +70,19 @@ fn misfit(submission: &WorkflowSubmission, sites: &[SiteSpec]) -> Option<(String
             site.name,
             part.usable()
         );
-        return Some((problem, larger.to_owned()));
+        let fits = part.usable();
+        let parts = submission.members(at).unwrap_or_default();
+        let alone = |member: &GroupMember| {
+            let task = &submission.ungrouped().tasks[member.task as usize];
+            part.rounded(task.procs) <= fits
+        };
+        let hint = match !parts.is_empty() && parts.iter().all(alone) {
+            true => {
+                format!("give its grouping a parameter `procs`, such as `level[procs={fits}]`; or {larger}")
+            }
+            false => larger.to_owned(),
+        };
+        return Some((problem, hint));
     }
     let (site, part) = most(&roomy, |part| memory(part, task.procs))?;
     let problem = format!(

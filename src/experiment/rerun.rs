@@ -31,6 +31,12 @@ pub fn rerun(folder: &RunFolder, policies: &Policies) -> Result<Run, RunError> {
     Ok(Run::new(scenario, 1, policies))
 }
 
+/// Whether the run of a folder is a fork that went on with another scenario: what happened before is not what this one would do.
+pub(super) fn is_changed_fork(folder: &RunFolder) -> bool {
+    let notes = folder.summary().and_then(|summary| summary["notes"].as_array());
+    notes.into_iter().flatten().filter_map(|note| note.as_str()).any(|note| note.starts_with("forked at "))
+}
+
 /// The scenario in `folder`; `None` if there is none.
 ///
 /// # Errors

@@ -17,7 +17,7 @@ use crate::experiment::single::single;
 use crate::grid::{Grid, Merge, Policies};
 use crate::metrics::{
     Ages, BrokerFacts, GridFacts, GridMeasures, GridSummary, Ledger, PlanningSummary, RecoveryRule, Times,
-    Window,
+    Window, WorkflowSummary,
 };
 use crate::model::{SiteId, SiteSpec};
 use crate::output::{OutputDir, OutputMark, OutputOptions};
@@ -262,7 +262,9 @@ impl Run {
         let measures =
             GridMeasures::new(self.scenario.resolved.definitions.clone(), Window::ALL, &spec.sites);
         let recorder = Recorder::new(measures, None, Progress::default());
-        Ok(self.summary(&grid, &recorder, None, Times::default(), Duration::ZERO))
+        let mut summary = self.summary(&grid, &recorder, None, Times::default(), Duration::ZERO);
+        summary.workflows = summary.workflows.or_else(|| Some(counted(WorkflowSummary::default(), &grid)));
+        Ok(summary)
     }
 
     /// The run at its beginning. A folder that cannot be created is reported before anything runs.
@@ -374,16 +376,16 @@ impl Run {
             time_s: tally.planning as f64 / 1e6,
             stale: tally.stale,
         });
-        let planner = grid.broker().filter(|broker| broker.abilities().workflows);
-        if let Some((of, broker)) = summary.workflows.as_mut().zip(planner) {
-            of.overtakes = Some(broker.overtakes());
-        }
-        let again = grid.broker().and_then(Broker::repeated);
-        if let Some(of) = summary.workflows.as_mut() {
-            of.repeated = again;
-        }
+        summary.workflows = summary.workflows.map(|of| counted(of, grid));
         let doubts = doubts(&summary);
         summary.facts.notes.extend(doubts);
         summary
     }
+}
+
+/// Adds what the broker counts, as far as its policy and settings can do it.
+fn counted(of: WorkflowSummary, grid: &Grid) -> WorkflowSummary {
+    let planner = grid.broker().filter(|broker| broker.abilities().workflows);
+    let overtakes = planner.map(Broker::overtakes);
+    WorkflowSummary { overtakes, repeated: grid.broker().and_then(Broker::repeated), ..of }
 }

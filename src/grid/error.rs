@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::WindowError;
 use crate::entity::EntityError;
-use crate::model::{JobRef, SiteId};
+use crate::model::{JobRef, Needs, SiteId};
 use crate::units::Time;
 
 /// A job that will never start.
@@ -16,6 +16,8 @@ pub struct Waiter {
     pub site: Option<String>,
     /// The processors that it needs.
     pub procs: u32,
+    /// What else it needs, if it waits with the broker.
+    pub needs: Needs,
     /// Why files that it reads do not come to its site, if it waits for such.
     pub files: Vec<String>,
 }
@@ -107,29 +109,39 @@ fn left(total: usize) -> String {
 }
 
 fn list(first: &[Waiter], total: usize, several: bool) -> String {
-    let told = first.iter().map(|Waiter { job, site, procs, files }| {
+    let told = first.iter().map(|Waiter { job, site, procs, needs, files }| {
         let processors = if *procs == 1 { "processor" } else { "processors" };
         match site {
             None if !files.is_empty() => {
                 format!(
-                    "job {} waits at the broker for {procs} {processors} and for data: {}",
+                    "job {} waits at the broker for {procs} {processors}{} and for data: {}",
                     job.number,
+                    with(needs),
                     files.join("; ")
                 )
             }
             Some(site) if several => format!("{job} waits for {procs} {processors} of `{site}`"),
             Some(site) => format!("job {} waits for {procs} {processors} of `{site}`", job.number),
-            None => format!("job {} waits at the broker for {procs} {processors}", job.number),
+            None => format!("job {} waits at the broker for {procs} {processors}{}", job.number, with(needs)),
         }
     });
     let more = (total > first.len()).then(|| "…".to_owned());
     told.chain(more).collect::<Vec<String>>().join(", ")
 }
 
+/// What a job needs beyond processors.
+fn with(needs: &Needs) -> String {
+    let memory = needs.memory.map(|memory| format!("{memory} of memory"));
+    let tags = needs.tags.iter().map(|tag| format!("the tag `{tag}`"));
+    let all: Vec<String> = memory.into_iter().chain(tags).collect();
+    if all.is_empty() { String::new() } else { format!(" with {}", all.join(" and ")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::{JobId, Origin};
+    use crate::units::Bytes;
 
     #[test]
     fn the_time_of_a_stuck_run_is_told_in_days() {
@@ -142,7 +154,13 @@ mod tests {
     fn a_stuck_job_is_told_from_that_of_another_workload() {
         let waiter = |origin| {
             let job = JobRef::new(origin, SiteId(0), JobId(17));
-            Waiter { job, site: Some("windsor".to_owned()), procs: 1, files: Vec::new() }
+            Waiter {
+                job,
+                site: Some("windsor".to_owned()),
+                procs: 1,
+                needs: Needs::default(),
+                files: Vec::new(),
+            }
         };
         let told = |several| {
             GridError::stuck(Time::ZERO, vec![waiter(Origin::Local), waiter(Origin::Grid)], false, several)
@@ -152,5 +170,18 @@ mod tests {
         assert!(told(true).ends_with(&ends("job 17 waits for 1 processor of `windsor`, grid job 17")));
         // Where only the grid has jobs, there is nothing to tell apart.
         assert!(told(false).ends_with(&ends("job 17 waits for 1 processor of `windsor`, job 17")));
+    }
+
+    #[test]
+    fn what_a_job_needs_beyond_processors_is_told() {
+        let needs = Needs { memory: Some(Bytes::new(2_000_000_000)), tags: ["gpu".to_owned()].into() };
+        let job = JobRef::new(Origin::Grid, SiteId(0), JobId(2));
+        let waiter = |needs| Waiter { job, site: None, procs: 1, needs, files: Vec::new() };
+        let told = |needs| list(&[waiter(needs)], 1, false);
+        assert_eq!(
+            told(needs),
+            "job 2 waits at the broker for 1 processor with 2 GB of memory and the tag `gpu`"
+        );
+        assert_eq!(told(Needs::default()), "job 2 waits at the broker for 1 processor");
     }
 }

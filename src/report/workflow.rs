@@ -94,11 +94,13 @@ fn types(contents: &WorkflowContents) -> String {
 pub fn grouping_table(before: &WorkflowContents, grouping: &GroupingContents) -> String {
     let (after, tasks) = (&grouping.grouped, &grouping.tasks);
     let head = format!(
-        "grouped by {}: {} of {} to {} tasks, {} of one; {} of {} never leave a group\n\n",
+        "grouped by {}: {} of {} tasks, {} of one; {} of {} never leave a group\n\n",
         grouping.by,
         noun(after.tasks, "group"),
-        count(tasks.min as u64),
-        count(tasks.max as u64),
+        match (tasks.min as u64, tasks.max as u64) {
+            (least, most) if least == most => count(most),
+            (least, most) => format!("{} to {}", count(least), count(most)),
+        },
         count(grouping.single),
         size(grouping.internal_bytes),
         noun(grouping.internal_files, "file"),

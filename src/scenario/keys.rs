@@ -246,7 +246,7 @@ keys! {
         leave: Option<String>;
         /// What comes back, or joins for the first time (`absent`); written as in `leave`.
         join: Option<String>;
-        /// Machines that continue at a fraction of their speed; written as in `leave`.
+        /// Machines that continue at a fraction of their speed; written as in `leave`, but not a whole site.
         slow: Option<String>;
         /// The fraction, from 0.001 to 1, for `slow`; 1 is full speed.
         factor: Option<f64>;

@@ -89,7 +89,7 @@ workflow = "turn.json"
 #[test]
 fn what_a_mapper_expects_is_its_plan() {
     let folder = tempfile::tempdir().unwrap();
-    for policy in ["min-min", "max-min"] {
+    for policy in ["min-min", "heft"] {
         let scenario = format!(
             "site = [{{ name = 'ada', machines = [{{ class = 'node' }}], policy = 'fcfs' }}, \
              {{ name = 'bob', machines = [{{ class = 'node' }}], policy = 'fcfs' }}]\n\
@@ -137,4 +137,130 @@ fn told_of(folder: &tempfile::TempDir, scenario: &str, task: &str, says: &str) -
     let text = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(says), "no `{says}` in\n{}", ran.out);
     text
+}
+
+/// A workflow of tasks with their types in lower case, run times, those before them, and what they read and write.
+fn drawn(tasks: &[(&str, u32, &[&str], &[&str], &[&str])]) -> String {
+    let specified = tasks.iter().map(|(id, _, parents, reads, writes)| {
+        let children: Vec<&str> =
+            tasks.iter().filter(|task| task.2.contains(id)).map(|task| task.0).collect();
+        serde_json::json!({
+            "name": id.to_lowercase(), "id": id, "parents": parents, "children": children,
+            "inputFiles": reads, "outputFiles": writes
+        })
+    });
+    let ran =
+        tasks.iter().map(|(id, runtime, ..)| serde_json::json!({ "id": id, "runtimeInSeconds": runtime }));
+    let files: std::collections::BTreeSet<&str> =
+        tasks.iter().flat_map(|task| task.3.iter().chain(task.4)).copied().collect();
+    let files = files.iter().map(|file| serde_json::json!({ "id": file, "sizeInBytes": 1_000_000 }));
+    serde_json::json!({
+        "name": "drawn", "schemaVersion": "1.5", "workflow": {
+            "specification": { "tasks": specified.collect::<Vec<_>>(), "files": files.collect::<Vec<_>>() },
+            "execution": { "makespanInSeconds": 0, "executedAt": "2024-01-01T00:00:00Z", "tasks": ran.collect::<Vec<_>>(), "machines": [] }
+        }
+    })
+    .to_string()
+}
+
+/// `B` (20 s) and `C` (30 s) are one job of two processors, after `A` (10 s). `E` waits for that job because of `B`, though `C` ends later.
+#[test]
+fn a_task_of_a_group_is_told_with_its_own_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let tasks: &[(&str, u32, &[&str], &[&str], &[&str])] = &[
+        ("A", 10, &[], &[], &[]),
+        ("B", 20, &["A"], &[], &[]),
+        ("C", 30, &["A"], &[], &[]),
+        ("E", 5, &["B"], &[], &[]),
+    ];
+    fs::write(folder.path().join("drawn.json"), drawn(tasks)).unwrap();
+    let scenario = r#"
+[[site]]
+name = "ada"
+machines = [{ class = "node", count = 1, cores = 2 }]
+[broker]
+monitoring_interval = "0 s"
+[[workload]]
+workflow = "drawn.json"
+group = "level"
+"#;
+    told_of(&folder, scenario, "B", "it is task `B`, of type `b`, of workflow 0, `drawn`");
+    let out = folder.path().join("out");
+    let explain = |task: &str| gridemu(&["explain", out.to_str().unwrap(), "--task", task, "--json"]).json();
+    let of = |task: &str| {
+        let told = explain(task)["task"].clone();
+        assert_eq!(told["task"], task);
+        let parts = told["parts"].as_array().unwrap().iter();
+        let parts = parts.map(|part| (part[0].as_str().unwrap().to_owned(), part[1].as_f64().unwrap()));
+        (told["together"].as_u64(), parts.filter(|(_, long)| *long > 0.0).collect::<Vec<_>>())
+    };
+    let part = |name: &str, long: f64| (name.to_owned(), long);
+    assert_eq!(of("B"), (Some(2), vec![part("run", 20.0), part("dispatch", 10.0)]));
+    assert_eq!(of("C"), (Some(2), vec![part("run", 30.0)]));
+    assert_eq!(of("E"), (Some(1), vec![part("run", 5.0)]));
+    assert_eq!(explain("E")["task"]["after"]["task"], "B");
+    assert_eq!(explain("B")["task"]["after"]["task"], "A");
+}
+
+/// `A` (100 s) writes what `B` (100 s) reads. Both go to `ada`, who leaves at 150 s, so that the attempt of `B` fails, and `A`, which completed at 100 s,
+/// runs again, at `bob`.
+#[test]
+fn an_attempt_that_completed_did_not_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let tasks: &[(&str, u32, &[&str], &[&str], &[&str])] =
+        &[("A", 100, &[], &[], &["x"]), ("B", 100, &["A"], &["x"], &[])];
+    fs::write(folder.path().join("drawn.json"), drawn(tasks)).unwrap();
+    let store = folder.path().join("store");
+    let scenario = r#"
+[[site]]
+name = "ada"
+machines = [{ class = "node", count = 1, cores = 2, speed = 2.0 }]
+[[site]]
+name = "bob"
+machines = [{ class = "node", count = 1, cores = 2 }]
+[network]
+latency = "0 s"
+[broker]
+monitoring_interval = "0 s"
+[churn]
+on_failure = "resubmit"
+[checkpoint]
+store = "STORE"
+keep_at = ["20 s"]
+[workflow]
+lost = "again"
+[[event]]
+at = "75 s"
+leave = "ada"
+[[workload]]
+workflow = "drawn.json"
+count = 2
+"#;
+    let scenario = scenario.replace("STORE", store.to_str().unwrap());
+    let out = folder.path().join("out");
+    fs::write(folder.path().join("run.toml"), &scenario).unwrap();
+    let run = folder.path().join("run.toml");
+    gridemu(&["run", run.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
+    let explain = |more: &[&str]| gridemu(&[&["explain", out.to_str().unwrap(), "--task"], more].concat());
+    explain(&["A"]).ends(2, &["2 workflows in", "have a task `A`: `0`, `1`"]);
+    let told = explain(&["A", "--workflow", "0", "--json"]).json();
+    let attempts = told["attempts"].as_array().unwrap();
+    let ended: Vec<&str> = attempts.iter().map(|attempt| attempt["ended"].as_str().unwrap()).collect();
+    assert_eq!(ended, ["completed", "completed"]);
+    // It ran at `ada` until 50 s. At 85 s, after its rest, `B` is back with the broker, which lets `A` run again at once.
+    let second = &attempts[1];
+    assert_eq!((&second["start_s"], &second["waited_s"]), (&85.0.into(), &0.0.into()));
+    let page = folder.path().join("run.html");
+    gridemu(&["report", out.to_str().unwrap(), "--out", page.to_str().unwrap()]).well();
+    let page = fs::read_to_string(&page).unwrap();
+    assert!(page.contains("In the whole run 2 attempts failed and were followed by another"));
+
+    // What a fork changed was not so from the beginning.
+    let forked = folder.path().join("forked");
+    let fork = ["fork", store.to_str().unwrap(), "--at", "20 s", "--set", "workflow.lost=copy"];
+    // The future without `ada` is stuck, and leaves its folder.
+    let _ = gridemu(&[&fork[..], &["--out", forked.to_str().unwrap()]].concat());
+    let changed = forked.join("changed");
+    gridemu(&["explain", changed.to_str().unwrap(), "--task", "A", "--workflow", "0"])
+        .ends(2, &["is a fork", "run scenario.toml from its beginning"]);
 }

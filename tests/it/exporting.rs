@@ -58,7 +58,7 @@ fn an_overhead_takes_as_long_on_a_fast_machine_and_is_no_run_time() {
             r#"
 [[site]]
 name = "ada"
-machines = [{{ class = "node", count = 1, speed = 2.0 }}]
+machines = [{{ class = "node", count = 1, speed = 2.0, busy = "40 W" }}]
 [broker]
 monitoring_interval = "0 s"
 [[workload]]
@@ -80,6 +80,8 @@ job_overhead = "3 s"
         for (task, began) in execution["tasks"].as_array().unwrap().iter().zip(began) {
             assert_eq!(task["runtimeInSeconds"], serde_json::json!(5.0), "{group}");
             assert_eq!(task["executedAt"], format!("1970-01-01T00:00:{began:02}Z"), "{group}");
+            // The energy is that of the overhead, too, and the core draws no more than it can.
+            assert_eq!(task["avgPowerInW"], serde_json::json!(40.0), "{group}");
         }
     }
 }
@@ -115,4 +117,33 @@ engine_delay = "250 ms"
         ["1970-01-01T00:00:00.250000Z", "1970-01-01T00:01:40.250000Z", "1970-01-01T00:03:20.250000Z"]
     );
     assert_eq!(json["workflow"]["specification"]["tasks"].as_array().unwrap().len(), 3);
+}
+
+/// WfCommons takes no other signs than letters, digits, `-`, `_` and `.` in names; two names stay two. A task of run time 0 was on no machine.
+#[test]
+fn names_are_written_as_wfcommons_takes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let workflow = r#"{"name": "signs", "schemaVersion": "1.5", "workflow": {"specification": {"tasks": [
+{"name": "x", "id": "a[1]", "parents": [], "children": ["b"], "inputFiles": [], "outputFiles": ["f#1", "f_1"]},
+{"name": "x", "id": "b", "parents": ["a[1]"], "children": [], "inputFiles": ["f#1", "f_1"], "outputFiles": []}],
+"files": [{"id": "f#1", "sizeInBytes": 10}, {"id": "f_1", "sizeInBytes": 20}]},
+"execution": {"makespanInSeconds": 0, "executedAt": "2024-01-01T00:00:00Z", "tasks": [
+{"id": "a[1]", "runtimeInSeconds": 10}, {"id": "b", "runtimeInSeconds": 0}], "machines": []}}}"#;
+    let scenario = "[[site]]\nname = \"ada\"\nmachines = [{ class = \"node\", count = 1 }]\n[broker]\n[[workload]]\nworkflow = \"signs.json\"\n";
+    fs::write(folder.path().join("signs.json"), workflow).unwrap();
+    let (file, out) = (folder.path().join("run.toml"), folder.path().join("out"));
+    fs::write(&file, scenario).unwrap();
+    gridemu(&["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
+    let written = gridemu(&["export", out.to_str().unwrap()]);
+    written.well();
+    assert!(written.err.contains("so in names of tasks and files: 2"), "{}", written.err);
+    let json: serde_json::Value = serde_json::from_str(&written.out).unwrap();
+    let specified = &json["workflow"]["specification"];
+    assert_eq!(specified["tasks"][0]["id"], "a_1_");
+    assert_eq!(specified["tasks"][1]["parents"], serde_json::json!(["a_1_"]));
+    assert_eq!(specified["tasks"][1]["inputFiles"], serde_json::json!(["f_1_", "f_1"]));
+    assert_eq!(specified["files"][0], serde_json::json!({ "id": "f_1_", "sizeInBytes": 10 }));
+    let execution = &json["workflow"]["execution"];
+    assert_eq!(execution["tasks"][1]["machines"], serde_json::Value::Null);
+    assert_eq!(execution["machines"].as_array().unwrap().len(), 1);
 }

@@ -8,8 +8,8 @@ use gridemu::broker::{
 use gridemu::entity::{Address, EntityError};
 use gridemu::grid::{Grid, GridError, Policies, Waiter, WindowError, WindowOptions};
 use gridemu::model::{
-    ChurnAct, EventKind, GridSpec, Job, JobId, JobRef, Machines, Outcome, PartitionId, PlannedChurn, ProcSet,
-    Record, RejectReason, Replan, SiteId, WorkloadId,
+    ChurnAct, EventKind, GridSpec, Job, JobId, JobRef, Machines, Needs, Outcome, PartitionId, PlannedChurn,
+    ProcSet, Record, RejectReason, Replan, SiteId, WorkloadId,
 };
 use gridemu::runtime::{RuntimeError, RuntimeOptions, run_grid};
 use gridemu::units::{Span, Time};
@@ -241,6 +241,7 @@ fn a_grid_that_can_go_no_further_says_which_jobs_wait() {
         job: JobRef { workload: WorkloadId::GRID, number: JobId(job) },
         site: site.map(str::to_owned),
         procs,
+        needs: Needs::default(),
         files: Vec::new(),
     };
     assert_eq!(*first, [waiter(2, Some("site-0"), 4), waiter(3, None, 2)]);

@@ -342,7 +342,10 @@ fn a_later_workflow_of_a_generator_that_does_not_fit_is_rejected_in_the_run() {
         fs::write(&file, scenario).unwrap();
         gridemu(&["run", file.to_str().unwrap()])
     };
-    ran(7).ends(2, &["tasks needs 8 processors, and the largest partition, `node` of `ada`, has 7"]);
+    ran(7).ends(
+        2,
+        &["tasks needs 8 processors, and the largest partition, `node` of `ada`, has 7", "`level[procs=7]`"],
+    );
     let told = |procs: u32| ran(procs).well().out.split_whitespace().collect::<Vec<_>>().join(" ");
     let note = "note: 10 jobs were rejected, because no pool could run them; tasks that wait for such a job are cancelled";
     assert!(told(8).contains(note) && !told(9).contains("rejected"), "{}", told(8));

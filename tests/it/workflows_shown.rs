@@ -155,6 +155,18 @@ fn a_campaign_has_measures_of_workflows() {
     {
         assert!(listed.out.contains(id), "no `{id}` in\n{}", listed.out);
     }
+    // These two are of policies that plan ahead, and of lost data that is computed again.
+    assert!(!listed.out.contains("workflows.overtakes") && !listed.out.contains("workflows.repeated"));
+    let both = folder.path().join("both.toml");
+    let wanted = "measures = [\"workflows.overtakes\", \"workflows.repeated\"]";
+    let axes = "[[axis]]\nkey = \"broker.policy\"\nvalues = [\"mct\", \"heft\"]\n[[axis]]\nkey = \"workflow.lost\"\nvalues = [\"again\"]\n";
+    fs::write(&both, format!("scenario = \"run.toml\"\n{wanted}\n{axes}")).unwrap();
+    let results = folder.path().join("both.csv");
+    let (both, kept) = (both.to_str().unwrap(), folder.path().join("kept"));
+    gridemu(&["campaign", both, "--store", kept.to_str().unwrap(), "--out", results.to_str().unwrap()])
+        .well();
+    let found = fs::read_to_string(&results).unwrap();
+    assert!(found.contains("workflows.overtakes,workflows.repeated"), "{found}");
     let store = folder.path().join("store");
     let table = folder.path().join("results.csv");
     let ran = gridemu(&[

@@ -123,7 +123,8 @@ mod tests {
         };
         let ask = |rows: &[String], site: Option<&str>, origin: Option<Origin>| {
             std::fs::write(&table, format!("{HEADER}{}", rows.concat())).unwrap();
-            let options = ExplainOptions { job: 7, origin, site: site.map(str::to_owned), at: None };
+            let site = site.map(str::to_owned);
+            let options = ExplainOptions { job: 7, origin, site, ..ExplainOptions::default() };
             let error = find(&RunFolder::open(&table).unwrap(), &options).unwrap_err();
             format!("{error}; {}", error.hint().unwrap_or_default())
         };

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
-use crate::experiment::RunError;
-use crate::model::{JobId, Outcome, nearest};
+use crate::experiment::{RunError, submitted_workflows};
+use crate::grid::Policies;
+use crate::model::{JobId, Outcome, WorkflowSubmission, nearest};
 use crate::output::{RunFolder, TaskRow};
 use crate::scenario::listed;
 use crate::units::{Span, Time};
+use crate::workflow::{TaskId, Workflow};
 
 /// A task of a workflow, as `gridemu explain` tells of it beside its job; times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -18,6 +20,8 @@ pub struct ExplainedTask {
     pub kind: String,
     /// The number of its workflow.
     pub workflow: u32,
+    /// The number of tasks that are one job with it; 1 if it is in no group.
+    pub together: usize,
     /// The name of its workflow.
     pub name: String,
     /// When its workflow was submitted.
@@ -81,11 +85,12 @@ pub fn job_of_task(folder: &RunFolder, task: &str, workflow: Option<u32>) -> Res
         }
         if *row.task == *task {
             found.push((row.workflow, row.job));
-            // A task that ran again has several rows.
-            found.dedup();
         }
         names.push(row.task);
     }
+    // A task that ran again has several rows.
+    found.sort_unstable();
+    found.dedup();
     let table = folder.dir().join("tasks.csv");
     let table = table.display();
     match found[..] {
@@ -114,9 +119,18 @@ pub fn job_of_task(folder: &RunFolder, task: &str, workflow: Option<u32>) -> Res
     }
 }
 
-/// What the tables say of the task that the job is; `None` if it is none. `waits_for` is still to be found.
-pub(super) fn find(folder: &RunFolder, job: u64) -> Result<Option<ExplainedTask>, RunError> {
-    let Some(row) = row_known(folder, job, None)? else { return Ok(None) };
+/// What the tables say of the task that the job is; of the task of that `name`, if the job is a group. `None` if it is no task. `waits_for` is
+/// still to be found.
+pub(super) fn find(
+    folder: &RunFolder,
+    job: u64,
+    name: Option<&str>,
+    policies: &Policies,
+) -> Result<Option<ExplainedTask>, RunError> {
+    let rows = rows_known(folder, job, None)?;
+    let Some(row) = rows.iter().rfind(|row| name.is_none_or(|name| *row.task == *name)) else {
+        return Ok(None);
+    };
     let whole = folder
         .workflows()?
         .into_iter()
@@ -124,7 +138,7 @@ pub(super) fn find(folder: &RunFolder, job: u64) -> Result<Option<ExplainedTask>
         .find(|whole| whole.as_ref().is_ok_and(|whole| whole.workflow == row.workflow));
     let whole = whole.transpose()?;
     let after = match row.after {
-        Some(job) => row_known(folder, job, row.ready)?.as_ref().map(WaitedFor::of),
+        Some(job) => waited_for(folder, row, job, policies)?.as_ref().map(WaitedFor::of),
         None => None,
     };
     let parts = [
@@ -139,6 +153,7 @@ pub(super) fn find(folder: &RunFolder, job: u64) -> Result<Option<ExplainedTask>
         task: row.task.to_string(),
         kind: row.kind.to_string(),
         workflow: row.workflow,
+        together: rows.iter().filter(|other| other.known == row.known).count(),
         name: whole.as_ref().map_or_else(String::new, |whole| whole.name.to_string()),
         submitted_s: whole.map_or(0.0, |whole| whole.submitted.as_secs_f64()),
         ready_s: row.ready.map(Time::as_secs_f64),
@@ -148,16 +163,41 @@ pub(super) fn find(folder: &RunFolder, job: u64) -> Result<Option<ExplainedTask>
     }))
 }
 
-/// The row of the task that a job is: the last one, or that which was known at an instant.
-fn row_known(folder: &RunFolder, job: u64, known: Option<Time>) -> Result<Option<TaskRow>, RunError> {
-    let mut found = None;
+/// The rows of the tasks that a job is: all of them, or those which were known at an instant.
+fn rows_known(folder: &RunFolder, job: u64, known: Option<Time>) -> Result<Vec<TaskRow>, RunError> {
+    let mut found = Vec::new();
     for row in folder.tasks()?.into_iter().flatten() {
         let row = row?;
         if row.job == job && known.is_none_or(|known| row.known == known) {
-            found = Some(row);
+            found.push(row);
         }
     }
     Ok(found)
+}
+
+/// The task of a job for which another one waited: of a group, the last to end of those that come before it in the workflow.
+fn waited_for(
+    folder: &RunFolder,
+    row: &TaskRow,
+    job: u64,
+    policies: &Policies,
+) -> Result<Option<TaskRow>, RunError> {
+    let mut rows = rows_known(folder, job, row.ready)?;
+    if rows.len() > 1 {
+        let submitted = submitted_workflows(folder, policies)?;
+        if let Some(workflow) = submitted.get(row.workflow as usize).map(WorkflowSubmission::ungrouped) {
+            let workflow = Workflow::from_spec(workflow.clone()).map_err(RunError::request)?;
+            let own = workflow.ids().find(|id| workflow.task(*id).name == *row.task);
+            let before: Vec<TaskId> =
+                own.into_iter().flat_map(|own| workflow.predecessors(own)).map(|(id, _)| id).collect();
+            let comes_before = |row: &TaskRow| before.iter().any(|id| workflow.task(*id).name == *row.task);
+            // What comes before another task of its own group may be none of these.
+            if rows.iter().any(comes_before) {
+                rows.retain(comes_before);
+            }
+        }
+    }
+    Ok(rows.into_iter().max_by_key(|row| row.ended))
 }
 
 impl ExplainedTask {

@@ -23,6 +23,8 @@ pub(super) struct Watch {
     pub(super) tries: Vec<Try>,
     /// Its record, once it has ended.
     pub(super) ended: Option<JobRecord>,
+    /// The attempts that completed although it ran again later, each with the time from which it was to do so.
+    pub(super) again: Vec<(u32, Time)>,
     /// The jobs of the tasks that it waited for when it was first found to be blocked.
     pub(super) blockers: Vec<JobId>,
 }
@@ -81,7 +83,7 @@ pub(super) enum Place {
 
 impl Watch {
     pub(super) const fn new(job: JobRef, end: Time) -> Self {
-        Self { job, end, at: None, tries: Vec::new(), ended: None, blockers: Vec::new() }
+        Self { job, end, at: None, tries: Vec::new(), ended: None, again: Vec::new(), blockers: Vec::new() }
     }
 
     /// The time of its first start, once known.
@@ -245,7 +247,7 @@ impl RecordSink for Watch {
             }
             Record::Event(event) if event.job_ref() == Some(self.job) => {
                 if event.kind == EventKind::Repeated {
-                    self.ended = None;
+                    self.again.extend(self.ended.take().map(|ended| (ended.attempts, event.time)));
                 }
                 self.event(&event);
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::GridFrom;
 use crate::experiment::RunError;
-use crate::experiment::rerun::kept;
+use crate::experiment::rerun::{is_changed_fork, kept};
 use crate::grid::Policies;
 use crate::local::Abilities;
 use crate::model::{MAX_PROCESSORS, Named, NetworkSpec, SiteSpec};
@@ -33,9 +33,7 @@ impl Found {
     /// How files move on the grid of a folder.
     pub(super) fn paths(&self, platform: &Platform, folder: &RunFolder) -> Paths {
         let mut paths = Paths::new(platform, self.network.0.clone(), self.network.1, self.scripted);
-        let notes = folder.summary().and_then(|summary| summary["notes"].as_array());
-        let mut notes = notes.into_iter().flatten().filter_map(serde_json::Value::as_str);
-        paths.steady = !notes.any(|note| note.starts_with("forked at "));
+        paths.steady = !is_changed_fork(folder);
         paths
     }
 }

@@ -3,7 +3,7 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
-use crate::units::{Bytes, Energy, Span, Time};
+use crate::units::{Bytes, Energy, Power, Span, Time};
 use crate::workflow::TaskId;
 use crate::workflow::tests::{drafts, topcuoglu};
 
@@ -338,6 +338,7 @@ fn the_example_of_topcuoglu_is_a_file() {
         runtime: Span::from_secs(5),
         machines: Vec::new(),
         energy: Energy::ZERO,
+        power: Power::ZERO,
     };
     let makespan = Span::from_secs(80);
     let tasks = vec![ran; workflow.len()];

@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use humantime::{format_rfc3339_micros, format_rfc3339_seconds};
 use serde::Serialize;
 
-use crate::units::{Energy, Span, Time};
+use crate::units::{Energy, Power, Span, Time};
 use crate::workflow::{FileId, TaskId, Workflow};
 
 #[derive(Serialize)]
@@ -121,8 +121,10 @@ pub struct ExecutedTask {
     pub runtime: Span,
     /// The names of its machines.
     pub machines: Vec<String>,
-    /// The energy that it drew; nothing if that is not known.
+    /// The energy that it drew, with that of overheads; nothing if that is not known.
     pub energy: Energy,
+    /// The mean power of its processors, overheads included; nothing if that is not known.
+    pub power: Power,
 }
 
 /// A machine.
@@ -184,12 +186,13 @@ fn write_both(workflow: &Workflow, execution: Option<&Execution>, mut out: impl 
         let ran = execution.and_then(|execution| execution.tasks.get(at));
         let runtime = ran.map_or(task.runtime, |ran| ran.runtime).as_secs_f64();
         let joules = ran.map(|ran| ran.energy.as_kwh_f64() * 3.6e6).filter(|joules| *joules > 0.0);
+        let watts = ran.map(|ran| ran.power.milliwatts() as f64 / 1e3).filter(|watts| *watts > 0.0);
         Executed {
             id: &task.name,
             runtime_in_seconds: runtime,
             executed_at: ran.map(|ran| instant(ran.began)),
             energy_in_kwh: joules.map(|joules| joules / 3.6e6),
-            avg_power_in_w: joules.filter(|_| runtime > 0.0).map(|joules| joules / runtime),
+            avg_power_in_w: watts,
             machines: ran.map_or(&[][..], |ran| &ran.machines),
             // What was executed took the time that it took, on whatever machine.
             runtime_in_seconds_by_class: task

@@ -13,15 +13,23 @@ pub(super) fn task(facts: &ExplainedTask, at: Option<f64>) -> String {
     let mut out = format!(
         "it is task `{task}`, of type `{kind}`, of workflow {workflow}, `{name}`, submitted at {submitted}"
     );
+    let group = if facts.together > 1 {
+        out += &format!(", in a group of {} tasks that is one job", facts.together);
+        "its group"
+    } else {
+        "it"
+    };
     if let Some(ready) = facts.ready_s {
         let later = format!(
-            "it was ready at {}, {} s after its workflow was submitted",
+            "{group} was ready at {}, {} s after its workflow was submitted",
             exact(ready),
             secs(ready - submitted_s)
         );
         out += &match &facts.after {
-            None => "; it waits for no other task".to_owned(),
-            Some(last) => format!("; of the tasks that it waits for, {}, was the last: {later}", ended(last)),
+            None => format!("; {group} waits for no other task"),
+            Some(last) => {
+                format!("; of the tasks that {group} waits for, {}, was the last: {later}", ended(last))
+            }
         };
     }
     if !facts.parts.is_empty() && at.is_none() {

@@ -131,6 +131,10 @@ fn waits(facts: &Explained, all: bool) -> String {
             out += &format!("\n{}", wrapped("", &format!("{lead}: {}", sum(&between))));
         }
     }
+    // Where nothing waited, there is no wait to tell it in.
+    let told =
+        |one: &&AssignedTo| facts.stretches.iter().all(|wait| one.at_s < wait.from_s || wait.to_s < one.at_s);
+    out.extend(facts.assigned.last().filter(told).map(assignment));
     out
 }
 
@@ -142,26 +146,32 @@ fn assigned_in(wait: &[Stretch], facts: &Explained, all: bool) -> String {
     let most = if all { assigned.len() } else { MOST_ASSIGNED };
     let mut out = String::new();
     for one in assigned.iter().take(most) {
-        let AssignedTo { at_s, asked_s, pool, reason, .. } = one;
-        let asked = asked_s.map_or_else(String::new, |asked| format!(", planning since {},", clock(asked)));
-        let saw = if one.compared.len() > 1 { "compared" } else { "expected" };
-        out +=
-            &format!("\nat {} the broker{asked} assigned it to {pool} ({reason}); it {saw}\n", clock(*at_s));
-        for pool in &one.compared {
-            let mut line = match (pool.start_s, pool.end_s) {
-                (Some(start), Some(end)) => {
-                    format!("{}: expected start {}, completion {}", pool.pool, clock(start), clock(end))
-                }
-                _ => format!("{}: too few processors are up", pool.pool),
-            };
-            for (name, value) in &pool.values {
-                line += &format!(", {name} {value:.3}");
-            }
-            out += &wrapped("  - ", &line);
-        }
+        out += &assignment(one);
     }
     if let Some(more) = assigned.len().checked_sub(most).filter(|more| *more > 0) {
         out += &format!("and {} more assignments (`--all`)\n", count(more as u64));
+    }
+    out
+}
+
+/// An assignment, with the pools that the broker compared.
+fn assignment(one: &AssignedTo) -> String {
+    let AssignedTo { at_s, asked_s, pool, reason, .. } = one;
+    let asked = asked_s.map_or_else(String::new, |asked| format!(", planning since {},", clock(asked)));
+    let saw = if one.compared.len() > 1 { "compared" } else { "expected" };
+    let mut out =
+        format!("\nat {} the broker{asked} assigned it to {pool} ({reason}); it {saw}\n", clock(*at_s));
+    for pool in &one.compared {
+        let mut line = match (pool.start_s, pool.end_s) {
+            (Some(start), Some(end)) => {
+                format!("{}: expected start {}, completion {}", pool.pool, clock(start), clock(end))
+            }
+            _ => format!("{}: too few processors are up", pool.pool),
+        };
+        for (name, value) in &pool.values {
+            line += &format!(", {name} {value:.3}");
+        }
+        out += &wrapped("  - ", &line);
     }
     out
 }

@@ -249,7 +249,8 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Section {
             };
             if run.series.failed_attempts > 0 {
                 let failed = noun(run.series.failed_attempts, "attempt");
-                caption += &format!(" In the whole run {failed} failed and were followed by another.");
+                let were = if run.series.failed_attempts == 1 { "was" } else { "were" };
+                caption += &format!(" In the whole run {failed} failed and {were} followed by another.");
                 caption += if raster { "" } else { failed_attempts(&chart) };
             }
             caption += &planned(&run.series);

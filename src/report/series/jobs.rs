@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::distribution::Measured;
@@ -41,6 +41,8 @@ pub(crate) struct Jobs {
     pub(super) started: u64,
     pub(super) in_system: Steps,
     pub(super) facts: FxHashMap<Key, Fact>,
+    /// The attempts that completed although their task ran again later.
+    pub(super) again: FxHashSet<(Key, u32)>,
     /// Number of jobs that have been submitted but have not started yet.
     queue: Steps,
     /// First starts and ends of those that started.
@@ -164,10 +166,16 @@ impl Jobs {
             group: u16::try_from(group).unwrap_or(u16::MAX),
             killed: row.outcome == Outcome::Killed,
             attempts: row.attempts,
+            again: false,
             end,
             wait,
         };
-        self.facts.insert(key(row.origin, row.job, &row.site), fact);
+        let key = key(row.origin, row.job, &row.site);
+        if let Some(before) = self.facts.insert(key.clone(), fact)
+            && row.origin == Origin::Grid
+        {
+            self.again.insert((key, before.attempts));
+        }
     }
 
     /// The period around the longest queue in which few enough jobs ran to be distinguished; `None` if it is nearly the whole run.

@@ -149,8 +149,10 @@ impl Tally {
         self.cost.add(from, to, row.cost.nanos());
         let key = key(row.origin, row.job, &row.site);
         let fact = jobs.facts.get(&key).copied().unwrap_or(Fact::NONE);
-        let fact = Fact { group: colours.of(&fact, row.origin), ..fact };
-        let stretch = Stretch { key, attempt: row.attempt, place, from, to, procs: row.processors };
+        let named = (key, row.attempt);
+        let again = jobs.again.contains(&named);
+        let fact = Fact { group: colours.of(&fact, row.origin), again, ..fact };
+        let stretch = Stretch { key: named.0, attempt: row.attempt, place, from, to, procs: row.processors };
         if let Some(detail) = self.detail.as_mut().filter(|detail| detail.meets(&stretch)) {
             detail.take(stretch.clone(), fact);
         }

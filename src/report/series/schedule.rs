@@ -37,13 +37,16 @@ pub(super) struct Fact {
     pub(super) group: u16,
     pub(super) killed: bool,
     pub(super) attempts: u32,
+    /// Whether this attempt completed although the task ran again later.
+    pub(super) again: bool,
     pub(super) end: u64,
     pub(super) wait: u64,
 }
 
 impl Fact {
     /// Facts of a job that is missing in the table of jobs.
-    pub(super) const NONE: Self = Self { group: 0, killed: false, attempts: 1, end: 0, wait: 0 };
+    pub(super) const NONE: Self =
+        Self { group: 0, killed: false, attempts: 1, again: false, end: 0, wait: 0 };
 }
 
 /// A period in which an attempt held processors.
@@ -69,6 +72,7 @@ struct LastAttempt {
     place: usize,
     middle: f64,
     to: u64,
+    completed: bool,
     bars: Vec<usize>,
 }
 
@@ -117,7 +121,7 @@ impl Schedule {
         }
         self.stretches += 1;
         if fact.attempts > 1 {
-            self.join(&stretch);
+            self.join(&stretch, fact.again);
         }
         if let Some(raster) = self.rasters.get_mut(stretch.place) {
             for (first, last) in stretch.procs.intervals() {
@@ -141,16 +145,21 @@ impl Schedule {
         self.bars.push(Bar { stretch, fact, wasted: false });
     }
 
-    /// If the stretch belongs to a later attempt than the last one of this job, records that the last one failed.
-    fn join(&mut self, stretch: &Stretch) {
+    /// If the stretch belongs to a later attempt than the last one of this job, records that the last one failed, unless it had `completed`.
+    fn join(&mut self, stretch: &Stretch, completed: bool) {
         let Stretch { attempt, place, to, .. } = *stretch;
-        let mut now = LastAttempt { attempt, place, middle: middle(&stretch.procs), to, bars: Vec::new() };
+        let middle = middle(&stretch.procs);
+        let mut now = LastAttempt { attempt, place, middle, to, completed, bars: Vec::new() };
         let Some(last) = self.last.get_mut(&stretch.key) else {
             self.last.insert(stretch.key.clone(), now);
             return;
         };
         if last.attempt == attempt {
             now.bars = std::mem::take(&mut last.bars);
+            *last = now;
+            return;
+        }
+        if last.completed {
             *last = now;
             return;
         }

@@ -90,7 +90,8 @@ impl Checker<'_> {
         let every = match keys.every.as_deref().map(|every| (every, every.parse::<Lengths>())) {
             None => None,
             Some((_, Ok(every))) if count > 1 => Some(every),
-            Some((_, Ok(_))) if count == 0 => None,
+            // An axis of counts may begin at 1.
+            Some((_, Ok(_))) if keys.count.is_some() => None,
             Some((_, Ok(_))) => {
                 let message =
                     "`every` is the time between submissions, and there is only one; give a `count` too";

@@ -11,7 +11,6 @@ use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
 use crate::metrics::{
     BacklogSummary, DedicatedMeasures, ElasticSummary, PlanningSummary, RecoverySummary, ToTheEnd,
-    WorkflowSummary,
 };
 use crate::model::did_you_mean;
 use crate::study::{WORKFLOW_MEASURES, charged, flat_measures, nearest_measure, stands_for};
@@ -42,7 +41,6 @@ fn known_by(mut summary: Value) -> BTreeSet<String> {
     later.iter().for_each(|(key, measures)| with_group(&mut summary, key, measures));
     if let Some(entries) = summary.as_object_mut() {
         entries.entry("elastic").or_insert(empty::<ElasticSummary>());
-        entries.entry("workflows").or_insert(empty::<WorkflowSummary>());
         if entries.get("broker").is_some_and(|broker| broker.get("planning").is_some()) {
             entries.entry("planning").or_insert(empty::<PlanningSummary>());
         }

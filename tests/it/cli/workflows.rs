@@ -30,6 +30,14 @@ fn a_generated_workflow_is_described() {
     });
 }
 
+/// An axis of counts may begin at 1.
+#[test]
+fn a_time_between_workflows_needs_a_count() {
+    let one = "tests/it/scenarios/bad/workflow-every-of-one.toml";
+    gridemu(&["check", one]).ends(2, &["there is only one; give a `count` too"]);
+    gridemu(&["check", one, "--set", "workload[0].count=1"]).well();
+}
+
 #[test]
 fn a_workflow_is_the_same_in_each_format() {
     let folder = tempfile::tempdir().unwrap();
