@@ -116,6 +116,14 @@ impl Broker {
         !waits && (!self.lacks_files(task, site) || self.gather(task, site, now, outbox))
     }
 
+    /// Whether a file that a task reads cannot come to a pool now: the sites that have it have left, or it waits for space.
+    pub(super) fn is_held_up(&self, task: TaskId, pool: usize) -> bool {
+        let State { workflows, data, pools, .. } = &self.state;
+        let to = place_of(pools[pool].facts.id.site);
+        let cannot_come = |file| data.is_for_space(file, to) || !data.away(file, to).is_empty();
+        workflows.inputs(task).any(|file| !data.replicas.is_at(file, to) && cannot_come(file))
+    }
+
     /// Has the files of a task that was planned for a pool brought there: if it is ready all that it reads, and else, if data is eager, what
     /// there is of that.
     pub(super) fn bring_ahead(&mut self, task: TaskId, pool: usize, now: Stamp, outbox: &mut dyn Outbox) {
@@ -231,6 +239,9 @@ impl Broker {
         let (pool, arrival) = (facts.id, now.next_round().after(facts.latency));
         let Some(job) = self.state.tasks.send(task, arrival) else { return };
         self.moved(&job, now);
+        if self.state.tasks.plan_of(task).is_some() {
+            self.state.turns.send(task, at, now.time);
+        }
         if let Some(course) = self.state.workflows.course(task) {
             course.send(now.time);
         }
