@@ -65,10 +65,10 @@ fn parts(mut names: Vec<&str>) -> Vec<&str> {
     names
 }
 
-/// Runs these workflows, `SITES` and these settings.
-fn run(rest: &str, workflows: &[String], set: &[&str]) -> (tempfile::TempDir, PathBuf, Ran) {
+/// Runs these workflows at these sites with these settings.
+fn run(sites: &str, workflows: &[String], set: &[&str]) -> (tempfile::TempDir, PathBuf, Ran) {
     let folder = tempfile::tempdir().unwrap();
-    let mut text = format!("{SITES}{rest}");
+    let mut text = sites.to_owned();
     for (number, workflow) in workflows.iter().enumerate() {
         fs::write(folder.path().join(format!("{number}.json")), workflow).unwrap();
         let tags = ["a = \"ada\"", "b = \"bob\""].into_iter();
@@ -100,6 +100,15 @@ fn ran(out: &Path) -> Vec<String> {
     rows
 }
 
+/// When each copy was asked for, began and ended, in seconds, by file, and what became of it.
+fn copies(out: &Path) -> Vec<String> {
+    let table = fs::read_to_string(out.join("transfers.csv")).unwrap();
+    let rows = table.lines().skip(1).map(|row| row.split(',').collect::<Vec<&str>>());
+    let mut rows: Vec<String> = rows.map(|row| [&row[1..2], &row[6..]].concat().join(" ")).collect();
+    rows.sort_unstable();
+    rows
+}
+
 /// By hand. `heft` plans b0 (10 s, at bob), then a1 (500 s, reads f1 of b0), then a2 (200 s, reads f2) at ada, in this order. f2 (60 MB) leaves at once. f1 (80 MB) has no space
 /// beside it until a2 has ended, which is behind a1 in the plan and goes when the turn of a1 has come.
 #[test]
@@ -108,7 +117,7 @@ fn a_planned_task_that_waits_for_space_does_not_hold_up_who_has_it() {
         &[("b0", 10, &[], &["f1"]), ("a1", 500, &["f1"], &[]), ("a2", 200, &["f2"], &[])];
     let one = workflow(tasks, &[("f1", 80), ("f2", 60)]);
     for policy in ["heft", "peft", "cpop"] {
-        let (_folder, out, done) = run("", &[one.clone()], &[&format!("broker.policy={policy}")]);
+        let (_folder, out, done) = run(SITES, &[one.clone()], &[&format!("broker.policy={policy}")]);
         done.well();
         assert_eq!(ran(&out), ["a1 218 718", "a2 10 210", "b0 0 10"], "{policy}");
     }
@@ -121,7 +130,47 @@ fn a_planned_task_whose_file_is_away_does_not_hold_up_others() {
     let second =
         workflow(&[("a2", 1, &[], &["g"]), ("a3", 100, &["g"], &[]), ("a4", 100, &["g"], &[])], &[("g", 1)]);
     let events = "[[event]]\nat = \"12 s\"\nleave = \"bob\"\n[[event]]\nat = \"5 d\"\njoin = \"bob\"\n";
-    let (_folder, out, done) = run(events, &[first, second], &["broker.policy=heft"]);
+    let (_folder, out, done) = run(&format!("{SITES}{events}"), &[first, second], &["broker.policy=heft"]);
     done.well();
     assert_eq!(ran(&out), ["a1 432009 432059", "a2 0 1", "a3 12 112", "a4 112 212", "b0 0 10"]);
+}
+
+/// By hand. c0 writes r (60 MB, a result) and f (30 MB) at bob, who leaves at 105 s for good. At ada, where stage-in lies, a2 has 60 MB, and a1 20 MB and no space for f until c0, which
+/// runs again there, has written it. No copy of f is left that would begin when a2 has ended.
+#[test]
+fn a_copy_that_waits_for_space_is_given_up_when_its_file_is_made_there() {
+    let tasks: &[Task<'_>] =
+        &[("c0", 100, &[], &["r", "f"]), ("a1", 5000, &["f", "g"], &[]), ("a2", 1000, &["h"], &[])];
+    let one = workflow(tasks, &[("r", 60), ("f", 30), ("g", 20), ("h", 60)]);
+    let sites = SITES.replace("count = 1", "count = 4, speed = 0.5");
+    let sites = format!(
+        "{sites}[workflow]\nfiles = \"ada\"\nlost = \"again\"\n[[event]]\nat = \"105 s\"\nleave = \"bob\"\n"
+    );
+    let (_folder, out, done) = run(&sites, &[one], &["broker.monitoring_interval=0 s"]);
+    done.well();
+    assert_eq!(ran(&out), ["a1 305 10305", "a2 0 2000", "c0 0 100", "c0 105 305"]);
+    assert_eq!(copies(&out), ["r 100 100 105 lost"]);
+}
+
+/// By hand. g (60 MB) leaves no space at ada for l (80 MB), which a3 reads, until a2 has ended. k (0 or 1 MB), written at 100, is the last file that a2 waits for: it overtakes l.
+#[test]
+fn the_last_file_that_a_task_waits_for_overtakes() {
+    let tasks: &[Task<'_>] = &[
+        ("a0", 10, &[], &["g"]),
+        ("b1", 100, &[], &["k"]),
+        ("b2", 20, &[], &["l"]),
+        ("a2", 50, &["g", "k"], &[]),
+        ("a3", 50, &["l"], &[]),
+    ];
+    for small in [0, 1] {
+        let one = workflow(tasks, &[("g", 60), ("k", small), ("l", 80)]);
+        let (_folder, out, done) = run(SITES, &[one], &[]);
+        done.well();
+        let (tenth, copy) =
+            if small == 0 { ("", "k 100 100 100 arrived") } else { (".1", "k 100 100 100.1 arrived") };
+        let at = |secs: u64| format!("{secs}{tenth}");
+        let last = [format!("a2 {} {}", at(100), at(150)), format!("a3 {} {}", at(158), at(208))];
+        assert_eq!(ran(&out)[1..3], last);
+        assert_eq!(copies(&out), [copy.to_owned(), format!("l 20 {} {} arrived", at(150), at(158))]);
+    }
 }
