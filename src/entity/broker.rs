@@ -382,9 +382,10 @@ impl Moments for Broker {
         if !planning && std::mem::take(&mut self.fresh) && self.state.tasks.count_ready() + undecided > 0 {
             self.plan(now, outbox)?;
         }
-        self.begin_granted(now, outbox);
         self.go_on();
-        self.send_planned(now, outbox)
+        self.send_planned(now, outbox)?;
+        self.begin_granted(now, outbox);
+        Ok(())
     }
 
     fn quiescence(&self) -> Quiescence {

@@ -2,7 +2,7 @@
 //!
 //! Readers and writers share the bandwidth: with `n` of them, each progresses at `⌊B / n⌋` bits per second (at least one) at
 //! every instant. Space is reserved before a file is written. If it does not fit, the reservation waits, behind those that wait already, until
-//! files have gone: a small file never overtakes a large one, which would otherwise wait for ever.
+//! files have gone: a small file does not overtake a large one, which would otherwise wait for ever, unless the caller [says so](Storage::overtake). One of 0 bytes waits for nobody.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -66,16 +66,20 @@ impl Storage {
         if let Some(capacity) = self.spec.capacity.filter(|capacity| size > *capacity) {
             return Err(TooLarge { size, capacity });
         }
+        if size == Bytes::ZERO {
+            self.add(file, size);
+            return Ok(true);
+        }
         self.waiting.push_back((file, size));
         Ok(self.grant().contains(&file))
     }
 
-    /// Takes the space of a file that is here already, whether there is any left or not.
-    pub fn store(&mut self, file: FileId, size: Bytes) {
-        if self.files.insert(file, size).is_none() {
-            self.used = Bytes::new(self.used.count().saturating_add(size.count()));
-            self.peak = self.peak.max(self.used);
-        }
+    /// Takes the space of a file that is here already, whether there is any left or not. If a reservation of it waits, that is given up:
+    /// returns those that have their space now, in order.
+    pub fn store(&mut self, file: FileId, size: Bytes) -> Vec<FileId> {
+        self.add(file, size);
+        self.waiting.retain(|(other, _)| *other != file);
+        self.grant()
     }
 
     /// Removes a file, or gives up its reservation. Returns the reservations that have their space now, in order.
@@ -85,6 +89,20 @@ impl Storage {
             None => self.waiting.retain(|(other, _)| *other != file),
         }
         self.grant()
+    }
+
+    /// Gives space to the reservations that may overtake others and fit, in order. Returns them.
+    pub fn overtake(&mut self, may: impl Fn(FileId) -> bool) -> Vec<FileId> {
+        let mut granted = Vec::new();
+        for (file, size) in std::mem::take(&mut self.waiting) {
+            if self.fits(size) && may(file) {
+                self.add(file, size);
+                granted.push(file);
+            } else {
+                self.waiting.push_back((file, size));
+            }
+        }
+        granted
     }
 
     /// Whether a file has its space.
@@ -176,18 +194,25 @@ impl Storage {
     /// Gives space to the reservations that wait, in order, as far as it goes.
     fn grant(&mut self) -> Vec<FileId> {
         let mut granted = Vec::new();
-        while let Some((file, size)) = self.waiting.front().copied() {
-            let used = Bytes::new(self.used.count().saturating_add(size.count()));
-            if self.spec.capacity.is_some_and(|capacity| used > capacity) {
-                break;
-            }
+        while let Some((file, size)) = self.waiting.front().copied().filter(|(_, size)| self.fits(*size)) {
             self.waiting.pop_front();
-            self.files.insert(file, size);
-            self.used = used;
-            self.peak = self.peak.max(used);
+            self.add(file, size);
             granted.push(file);
         }
         granted
+    }
+
+    fn fits(&self, size: Bytes) -> bool {
+        let used = self.used.count().saturating_add(size.count());
+        self.spec.capacity.is_none_or(|capacity| used <= capacity.count())
+    }
+
+    /// Takes space.
+    fn add(&mut self, file: FileId, size: Bytes) {
+        if self.files.insert(file, size).is_none() {
+            self.used = Bytes::new(self.used.count().saturating_add(size.count()));
+            self.peak = self.peak.max(self.used);
+        }
     }
 
     fn settle(&mut self, now: Time) {

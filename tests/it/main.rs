@@ -36,6 +36,7 @@ mod grid_same;
 mod grids;
 mod groups;
 mod hand_worked;
+mod held_up;
 mod invariants;
 mod killed;
 mod layers;

@@ -149,8 +149,7 @@ impl Broker {
         if !self.state.tasks.block_again(task, missing + engine) {
             return;
         }
-        let inputs = self.inputs(task);
-        self.state.data.forget(task, &inputs);
+        self.forget_files(task);
         self.state.engine.retain(|(_, prepared)| *prepared != task);
         if missing > 0 {
             if let Some(course) = self.state.workflows.course(task) {
@@ -172,9 +171,10 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) {
-        // What it reads may have gone since it was sent.
-        self.missed = true;
         let task = task(&job);
+        // What it reads may have gone since it was sent.
+        let State { workflows, data, .. } = &self.state;
+        self.missed |= workflows.inputs(task).any(|file| data.replicas.places(file).next().is_none());
         if self.state.workflows.waits_in_vain(task) {
             let outcome = Outcome::Cancelled;
             self.state.done += 1;

@@ -31,8 +31,7 @@ impl Broker {
         self.missed = true;
         for task in self.state.data.waiting_at(place) {
             if !self.unstage(task, EventKind::Returned, EventCause::SiteLeft, now, outbox) {
-                let inputs = self.inputs(task);
-                self.state.data.forget(task, &inputs);
+                self.forget_files(task);
             }
         }
         if news {
@@ -90,7 +89,7 @@ impl Broker {
     }
 
     /// The first task that waits for a file at a place; else, if data is eager, the first that is planned to read it there.
-    fn reader_at(&self, file: FileId, at: Place) -> Option<TaskId> {
+    pub(super) fn reader_at(&self, file: FileId, at: Place) -> Option<TaskId> {
         let State { data, workflows, tasks, pools, .. } = &self.state;
         let place = |pool: usize| place_of(pools[pool].facts.id.site);
         let planned = |task: &TaskId| tasks.planned(*task).is_some_and(|pool| place(pool) == at);

@@ -150,8 +150,16 @@ impl Data {
         Some((copy.from, copy.to, copy.record.bytes))
     }
 
-    /// Takes out the copies that have their space now.
+    /// Takes out the copies that have their space now. The last file that a task waits for overtakes others.
     pub(super) fn take_granted(&mut self) -> Vec<u64> {
+        let Self { spaces, waiters, missing, granted, .. } = self;
+        for (place, space) in spaces.iter_mut().filter(|(_, space)| space.waiting() > 0) {
+            let last = |file| {
+                let mut tasks = waiters.range((file, *place, TaskId(0))..=(file, *place, TaskId(u64::MAX)));
+                tasks.any(|(_, _, task)| missing.of.get(task).is_some_and(|(_, number)| *number == 1))
+            };
+            granted.extend(space.overtake(last).into_iter().map(|file| (*place, file)));
+        }
         let granted = std::mem::take(&mut self.granted);
         granted.into_iter().filter_map(|place| self.for_space.remove(&place)).collect()
     }
@@ -172,10 +180,8 @@ impl Data {
             TransferOutcome::Arrived => {
                 let there = self.replicas.arrived(copy.file, copy.to);
                 // The file may have gone meanwhile, and be wanted again.
-                if let Some(space) =
-                    self.spaces.get_mut(&copy.to).filter(|space| there && !copy.home && !space.has(copy.file))
-                {
-                    space.store(copy.file, copy.record.bytes);
+                if there && !copy.home {
+                    self.store(copy.file, copy.to, copy.record.bytes);
                 }
                 if let Some(moved) = self.moved.get_mut(&copy.record.workflow) {
                     *moved = moved.saturating_add(copy.record.bytes.count());
@@ -194,9 +200,19 @@ impl Data {
 
     /// Notes that a file was made at a place, or lies there from the beginning.
     pub(super) fn made(&mut self, file: FileId, at: Place, network: &NetworkSpec) {
+        // A copy of what a task makes once more may still wait for space here.
+        self.no_more(file, at);
         let size = self.replicas.size(file).unwrap_or(Bytes::ZERO);
         if self.replicas.arrived(file, at) {
-            self.space(at, network).store(file, size);
+            self.space(at, network);
+            self.store(file, at, size);
+        }
+    }
+
+    /// Notes that a file takes space at a place.
+    fn store(&mut self, file: FileId, at: Place, size: Bytes) {
+        if let Some(space) = self.spaces.get_mut(&at).filter(|space| !space.has(file)) {
+            self.granted.extend(space.store(file, size).into_iter().map(|file| (at, file)));
         }
     }
 
@@ -214,8 +230,15 @@ impl Data {
     fn no_more(&mut self, file: FileId, to: Place) {
         if let Some(id) = self.for_space.remove(&(to, file)) {
             self.homing -= self.copies.remove(&id).map_or(0, |copy| u64::from(copy.home));
+            self.granted.retain(|granted| *granted != (to, file));
             self.remove(file, to);
         }
+    }
+
+    /// Gives up a copy that waits for space, of a file that nobody wants there any more.
+    pub(super) fn unwanted(&mut self, file: FileId, to: Place) {
+        self.no_more(file, to);
+        self.replicas.broken(file, to);
     }
 
     /// The most that was ever stored at a place.

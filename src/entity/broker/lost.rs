@@ -1,5 +1,6 @@
 //! Jobs that return, and plans that no longer hold: what they said of tasks that have not been sent is dropped, and the policy decides anew.
 
+use super::data::place_of;
 use super::pending::Pending;
 use super::{Broker, State, is_recalled, rest, task};
 use crate::broker::{BrokerEvent, PoolFacts, TaskState};
@@ -85,7 +86,13 @@ impl Broker {
         if workflows.course(task).is_some_and(|course| course.waits_for_files()) {
             withdrawn.insert(task);
         }
-        tasks.drop_plan(task)
+        let planned = tasks.planned(task);
+        let dropped = tasks.drop_plan(task);
+        if let Some(at) = planned {
+            // What it waits for when it is ready, it may wait for there again.
+            self.give_up_copies(task, place_of(self.state.pools[at].facts.id.site));
+        }
+        dropped
     }
 
     /// Once what was to be planned is planned: who waited for files of an assignment or a plan that was dropped, and waits for files again, has done so all the

@@ -132,17 +132,19 @@ impl Broker {
         EntityError::BadPlan { policy: self.spec.policy.to_string(), task, problem }
     }
 
-    /// Sends what is planned and ready, in each pool's lane up to the first task that is not ready or lacks files.
+    /// Sends what is planned and ready, in each pool's lane up to the first task that is not ready or whose files are on their way. Files that cannot
+    /// come now are waited for aside: what would free their space, or has nothing to do with them, may be behind.
     pub(super) fn send_planned(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         for at in 0..self.state.pools.len() {
             while let Some((task, Planned { start, end, reason, .. })) = self.state.tasks.next_planned(at) {
                 if let Some(course) = self.state.workflows.course(task) {
                     course.decide(now.time);
                 }
-                if !self.has_files(task, at, now, outbox) {
+                if self.has_files(task, at, now, outbox) {
+                    self.state.last = now.time;
+                } else if !self.is_held_up(task, at) {
                     break;
                 }
-                self.state.last = now.time;
                 self.carry_out(Decision { task, act: Act::Assign(at), reason, start, end }, now, outbox)?;
             }
         }
@@ -178,7 +180,7 @@ impl Broker {
             return Err(self.bad_plan(task, "which does not wait with the broker".to_owned()));
         };
         self.moved(&job, now);
-        if planned {
+        if planned && !lacking {
             self.state.turns.send(task, at, now.time);
         }
         if let Some(course) = self.state.workflows.course(task) {

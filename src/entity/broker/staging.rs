@@ -89,7 +89,11 @@ impl Broker {
     /// Has the files that a task reads brought to a site, where it waits for those that are not there. True if all are there.
     fn gather(&mut self, task: TaskId, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) -> bool {
         let (inputs, to) = (self.inputs(task), place_of(site));
-        self.state.data.forget(task, &inputs);
+        if self.state.data.waits(task, to) {
+            self.state.data.forget(task, &inputs);
+        } else {
+            self.forget_files(task);
+        }
         let mut all = true;
         for file in inputs {
             if self.bring(file, to, task, now, outbox) != Fetch::Here {
@@ -114,6 +118,31 @@ impl Broker {
         let site = self.state.pools[pool].facts.id.site;
         let waits = self.state.data.waits(task, place_of(site));
         !waits && (!self.lacks_files(task, site) || self.gather(task, site, now, outbox))
+    }
+
+    /// Notes that a task waits for no files.
+    pub(super) fn forget_files(&mut self, task: TaskId) {
+        let Some(at) = self.state.data.place_of_task(task) else { return };
+        let inputs = self.inputs(task);
+        self.state.data.forget(task, &inputs);
+        self.give_up_copies(task, at);
+    }
+
+    /// Gives up the copies of files of a task to a place that wait for space and that nobody wants there any more.
+    pub(super) fn give_up_copies(&mut self, task: TaskId, at: Place) {
+        for file in self.inputs(task) {
+            if self.state.data.is_for_space(file, at) && self.reader_at(file, at).is_none() {
+                self.state.data.unwanted(file, at);
+            }
+        }
+    }
+
+    /// Whether a file that a task reads cannot come to a pool now: the sites that have it have left, or it waits for space.
+    pub(super) fn is_held_up(&self, task: TaskId, pool: usize) -> bool {
+        let State { workflows, data, pools, .. } = &self.state;
+        let to = place_of(pools[pool].facts.id.site);
+        let cannot_come = |file| data.is_for_space(file, to) || !data.away(file, to).is_empty();
+        workflows.inputs(task).any(|file| !data.replicas.is_at(file, to) && cannot_come(file))
     }
 
     /// Has the files of a task that was planned for a pool brought there: if it is ready all that it reads, and else, if data is eager, what
@@ -231,6 +260,9 @@ impl Broker {
         let (pool, arrival) = (facts.id, now.next_round().after(facts.latency));
         let Some(job) = self.state.tasks.send(task, arrival) else { return };
         self.moved(&job, now);
+        if self.state.tasks.plan_of(task).is_some() {
+            self.state.turns.send(task, at, now.time);
+        }
         if let Some(course) = self.state.workflows.course(task) {
             course.send(now.time);
         }
@@ -257,8 +289,7 @@ impl Broker {
     ) -> bool {
         let Some((at, mut job, refused)) = self.state.tasks.unstage(task) else { return false };
         let pool = self.settle(at);
-        let inputs = self.inputs(task);
-        self.state.data.forget(task, &inputs);
+        self.forget_files(task);
         outbox.record(Record::Event(EventRecord { kind, cause, ..of_job(&job, now.time) }));
         // The task did not cause this: no assignment is counted.
         job.grid.get_or_insert_default().recalled += 1;

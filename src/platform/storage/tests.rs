@@ -140,6 +140,9 @@ impl Twin {
 enum Act {
     Reserve(u64, u64),
     Remove(u64),
+    Store(u64, u64),
+    /// Files whose numbers have this remainder may.
+    Overtake(u64),
     Begin(u64),
     Due,
     Stop,
@@ -157,6 +160,8 @@ fn acts() -> impl Strategy<Value = Act> {
     prop_oneof![
         6 => (0..12_u64, 0..30_u64).prop_map(|(file, size)| Act::Reserve(file, size)),
         4 => (0..12_u64).prop_map(Act::Remove),
+        2 => (0..12_u64, 0..30_u64).prop_map(|(file, size)| Act::Store(file, size)),
+        1 => (0..3_u64).prop_map(Act::Overtake),
         6 => (0..120_u64).prop_map(Act::Begin),
         3 => Just(Act::Due),
         1 => Just(Act::Stop),
@@ -195,6 +200,9 @@ proptest! {
                     let found = storage.reserve(wanted, Bytes::new(size));
                     if twin.spec.capacity.is_some_and(|capacity| size > capacity.count()) {
                         prop_assert!(found.is_err());
+                    } else if size == 0 {
+                        twin.files.push((wanted, 0));
+                        prop_assert_eq!(found, Ok(true));
                     } else {
                         twin.waiting.push((wanted, size));
                         prop_assert_eq!(found, Ok(twin.grant().contains(&wanted)));
@@ -204,6 +212,33 @@ proptest! {
                     twin.files.retain(|(other, _)| *other != file(gone));
                     twin.waiting.retain(|(other, _)| *other != file(gone));
                     prop_assert_eq!(storage.remove(file(gone)), twin.grant());
+                }
+                Act::Store(made, size) => {
+                    let made = file(made);
+                    if twin.files.iter().any(|(other, _)| *other == made) {
+                        continue;
+                    }
+                    twin.waiting.retain(|(other, _)| *other != made);
+                    twin.files.push((made, size));
+                    twin.peak = twin.peak.max(twin.used());
+                    prop_assert_eq!(storage.store(made, Bytes::new(size)), twin.grant());
+                }
+                Act::Overtake(third) => {
+                    let mut granted = Vec::new();
+                    for (wanted, size) in std::mem::take(&mut twin.waiting) {
+                        let fits = twin.spec.capacity.is_none_or(|most| twin.used() + size <= most.count());
+                        if fits && wanted.0 % 3 == third {
+                            twin.files.push((wanted, size));
+                            granted.push(wanted);
+                        } else {
+                            twin.waiting.push((wanted, size));
+                        }
+                    }
+                    twin.peak = twin.peak.max(twin.used());
+                    prop_assert_eq!(storage.overtake(|file| file.0 % 3 == third), granted);
+                    // Who stood behind it may be first now.
+                    let next = storage.remove(file(99));
+                    prop_assert_eq!(next, twin.grant());
                 }
                 Act::Begin(bytes) => {
                     storage.begin(id, Bytes::new(bytes), at);
