@@ -1,5 +1,6 @@
 //! The broker: decides which grid job goes to which pool.
 
+mod adopt;
 mod again;
 mod awaited;
 mod away;
@@ -24,6 +25,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use self::adopt::urgency;
 pub use self::awaited::AwaitedFile;
 use self::data::{Copying, Data};
 use self::engine::Engine;
@@ -36,12 +38,11 @@ use super::mailbox::{Mailbox, Moments};
 use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToPortal};
 use crate::broker::mapping::Links;
 use crate::broker::{
-    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, InFlight, Pool, PoolFacts, Task,
-    Tasks,
+    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, Pool, PoolFacts, Task, Tasks,
 };
 use crate::model::{
     BrokerSpec, EventCause, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, RejectReason,
-    Replan, StorageSpec, TaskId, TaskOrder,
+    Replan, StorageSpec, TaskId,
 };
 use crate::units::{Span, Time};
 
@@ -70,6 +71,8 @@ pub struct Broker {
     all: bool,
     /// Whether a file may have become one that cannot be had.
     missed: bool,
+    /// Whether it goes on under another description than before, and has not handled any moment since.
+    adopted: bool,
     /// The job whose assignments are traced, and what was compared for its last one.
     traced: Option<JobId>,
     traced_task: Option<TaskId>,
@@ -155,6 +158,7 @@ impl Broker {
             fresh: false,
             all: false,
             missed: false,
+            adopted: false,
             traced: None,
             traced_task: None,
             choice: None,
@@ -218,19 +222,8 @@ impl Broker {
         (self.state, self.fresh, self.all) = (saved.state, false, true);
         self.unchecked = (0..self.state.pools.len()).collect();
         self.state.workflows.rebuild(&self.spec.workflow).map_err(|problem| self.bad_save(&problem))?;
-        if let Some(now) = adopt.filter(|_| changed) {
-            for (at, own) in facts.into_iter().enumerate() {
-                let pool = &mut self.state.pools[at];
-                (pool.facts, pool.in_flight) = (own, InFlight::default());
-                self.settle(at);
-            }
-            self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
-            self.lose_all();
-            self.missed = true;
-        }
-        // Storages are no facts of pools.
-        if let Some(now) = adopt.filter(|_| self.network.storages != saved.storages) {
-            self.adopt_storages(now)?;
+        if let Some(now) = adopt {
+            self.adopt(&saved.spec, &saved.storages, facts, now)?;
         }
         if self.spec.policy == saved.spec.policy {
             self.policy.restore(&saved.policy).map_err(|problem| self.bad_save(&problem))
@@ -320,20 +313,15 @@ impl Broker {
     }
 
     /// Adds a job to those that wait here, if there is a pool that could ever take it.
-    fn wait(&mut self, job: Box<Job>, refused: Vec<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
-        let unfit = || self.unfit(&job, self.state.workflows.space(task(&job)));
-        let refused = if refused.is_empty() { unfit() } else { refused };
+    fn wait(&mut self, job: Box<Job>, mut refused: Vec<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
+        // Other pools may be too small than when it came.
+        refused.extend(self.unfit(&job, self.state.workflows.space(task(&job))));
+        refused.sort_unstable();
+        refused.dedup();
         let seen = Task::new(&job, &refused);
         let possible = |pool: &Pool| pool.could_run(&seen) && !refused.contains(&pool.facts.id);
         if self.state.pools.iter().any(possible) {
-            let urgency = match self.spec.workflow.order {
-                TaskOrder::Policy => None,
-                // A job that is of no workflow is one of one task.
-                TaskOrder::CriticalPath => {
-                    let own = self.state.workflows.urgency(task(&job));
-                    Some(own.unwrap_or(job.estimate.micros()).max(1))
-                }
-            };
+            let urgency = urgency(&self.spec, &self.state.workflows, &job);
             self.state.tasks.enter_by(urgency, job, refused);
             let length = self.state.tasks.count_ready() as u64;
             self.state.tally.longest_queue = self.state.tally.longest_queue.max(length);
@@ -366,6 +354,7 @@ impl Moments for Broker {
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        self.begin_adopted(now, outbox);
         self.take_prepared(now, outbox);
         while let Some(message) = self.state.mail.take(now) {
             self.handle_one(message.body, now, outbox)?;

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::model::{
     BrokerSpec, CheckpointInterval, ChurnSpec, FailureAction, GridSpec, InstantOrder, Link, LostData,
-    PartitionSpec, Payer, PlanningTime, RandomChurn, Replan, Sharing, SiteSpec, SiteTariff, TransferMode,
-    WorkflowSettings,
+    PartitionSpec, Payer, PlanRepair, PlanningTime, RandomChurn, Replan, Sharing, SiteSpec, SiteTariff,
+    TaskOrder, TransferMode, WorkflowSettings,
 };
 use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
 
@@ -53,7 +53,7 @@ pub fn changes(old: &GridSpec, new: &GridSpec, at: Time) -> Result<Vec<String>, 
         ));
     }
     match (&old.broker, &new.broker) {
-        (Some(old), Some(new)) => found.broker(old, new),
+        (Some(was), Some(is)) => found.broker(was, is, &old.sites),
         (None, None) => {}
         (Some(_), None) => found.refuse("the broker cannot be removed: it holds jobs"),
         (None, Some(_)) => found.refuse("a broker cannot be added in the middle of a run"),
@@ -208,11 +208,7 @@ impl Found {
     }
 
     fn network(&mut self, old: &GridSpec, new: &GridSpec) {
-        let sites = &old.sites;
-        let place = |at: usize| match at {
-            0 => "the portal".to_owned(),
-            at => format!("site `{}`", sites[at - 1].name),
-        };
+        let place = |at: usize| place(&old.sites, at);
         let width =
             |width: &Option<Bandwidth>| width.map_or_else(|| "any".to_owned(), |width| width.to_string());
         for b in 1..=old.sites.len() {
@@ -248,26 +244,55 @@ impl Found {
         }
     }
 
-    fn workflow(&mut self, old: &WorkflowSettings, new: &WorkflowSettings) {
+    fn workflow(&mut self, old: &WorkflowSettings, new: &WorkflowSettings, sites: &[SiteSpec]) {
         self.subject = "workflows: ".to_owned();
-        let transfer = |mode: &TransferMode| match mode {
-            TransferMode::Eager => "when it is known where".to_owned(),
-            TransferMode::Lazy => "when their task is assigned".to_owned(),
-        };
-        self.may("files leave", &old.transfer, &new.transfer, transfer);
-        self.may("place of stage-in and results", &old.files, &new.files, |place| match place {
-            0 => "the portal".to_owned(),
-            site => format!("site {site}"),
+        // All of them, so that none is forgotten.
+        let WorkflowSettings { transfer, files, lost, replan, together, order, estimates, error_ppm } = old;
+        self.may("files leave", transfer, &new.transfer, |mode| {
+            match mode {
+                TransferMode::Eager => "when it is known where",
+                TransferMode::Lazy => "when their task is assigned",
+            }
+            .to_owned()
         });
-        let lost = |lost: &LostData| match lost {
-            LostData::Wait => "are waited for".to_owned(),
-            LostData::Copy => "are copied from elsewhere".to_owned(),
-            LostData::Again => "are copied from elsewhere, or computed again".to_owned(),
-        };
-        self.may("files of a site that has left", &old.lost, &new.lost, lost);
+        let why = "stage-in lies there, and results have gone there";
+        self.must_not(
+            "place of stage-in and results",
+            files,
+            &new.files,
+            |at| place(sites, *at as usize),
+            why,
+        );
+        self.may("files of a site that has left", lost, &new.lost, |lost| {
+            match lost {
+                LostData::Wait => "are waited for",
+                LostData::Copy => "are copied from elsewhere",
+                LostData::Again => "are copied from elsewhere, or computed again",
+            }
+            .to_owned()
+        });
+        self.may("planned anew is", replan, &new.replan, |replan| {
+            match replan {
+                PlanRepair::Lost => "what is lost and what waits for it",
+                PlanRepair::Rest => "all that has not been sent",
+            }
+            .to_owned()
+        });
+        self.may("when one arrives", together, &new.together, |together| {
+            if *together { "all are planned together" } else { "it is planned by itself" }.to_owned()
+        });
+        self.may("order of ready tasks", order, &new.order, |order| {
+            match order {
+                TaskOrder::Policy => "as they became ready",
+                TaskOrder::CriticalPath => "the critical path first",
+            }
+            .to_owned()
+        });
+        self.may("estimates", estimates, &new.estimates, |base| base.name().to_owned());
+        self.may("error of estimates", error_ppm, &new.error_ppm, |ppm| (*ppm as f64 / 1e6).to_string());
     }
 
-    fn broker(&mut self, old: &BrokerSpec, new: &BrokerSpec) {
+    fn broker(&mut self, old: &BrokerSpec, new: &BrokerSpec, sites: &[SiteSpec]) {
         self.subject = "broker: ".to_owned();
         let yes = |yes: &bool| if *yes { "yes".to_owned() } else { "no".to_owned() };
         self.may("policy", &old.policy, &new.policy, quoted);
@@ -300,8 +325,14 @@ impl Found {
             Payer::Site => "the site".to_owned(),
         };
         self.may("who pays for failed attempts", &old.failed_attempts, &new.failed_attempts, payer);
-        self.workflow(&old.workflow, &new.workflow);
+        self.workflow(&old.workflow, &new.workflow, sites);
     }
+}
+
+/// A place of a network, in words.
+fn place(sites: &[SiteSpec], at: usize) -> String {
+    let site = at.checked_sub(1).and_then(|site| sites.get(site));
+    site.map_or_else(|| "the portal".to_owned(), |site| format!("site `{}`", site.name))
 }
 
 fn listed<'a>(names: impl IntoIterator<Item = &'a String>) -> String {

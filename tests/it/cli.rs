@@ -7,6 +7,7 @@ mod compare;
 mod engines;
 mod figures;
 mod forked;
+mod forked_workflows;
 mod good;
 mod options;
 mod pages;

@@ -1,5 +1,6 @@
 //! The table of tasks in a snapshot: its rows.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -67,24 +68,31 @@ impl From<Saved> for Tasks {
 }
 
 impl Tasks {
-    /// The jobs that wait with the broker, by number.
-    pub(crate) fn jobs(&self) -> impl Iterator<Item = (TaskId, &Job)> {
-        self.rows.iter().filter_map(|(task, row)| match &row.phase {
-            Phase::Blocked { job, .. } | Phase::Ready { job, .. } | Phase::Staging { job, .. } => {
-                Some((*task, &**job))
-            }
-            Phase::Placed(_) => None,
-        })
+    /// Notes once more which pools cannot take each task, of which those are told that could not. There is a job of what is not placed.
+    pub(crate) fn refit(&mut self, refused: impl Fn(TaskId, Option<&Job>, &[PoolId]) -> Vec<PoolId>) {
+        self.revise(|task, Row { phase, refused: before, .. }| {
+            let job = match phase {
+                Phase::Blocked { job, .. } | Phase::Ready { job, .. } | Phase::Staging { job, .. } => {
+                    Some(&**job)
+                }
+                Phase::Placed(_) => None,
+            };
+            *before = refused(task, job, before);
+        });
     }
 
-    /// Notes which pools cannot take these tasks, once others can than could when they came.
-    pub(crate) fn refit(&mut self, unfit: Vec<(TaskId, Vec<PoolId>)>) {
-        let mut rows = std::mem::take(&mut self.rows);
-        for (task, refused) in unfit {
-            if let Some(row) = rows.get_mut(&task) {
-                row.refused = refused;
+    /// Gives ready tasks another urgency: all of them one, or none, as in [`Tasks::enter_by`].
+    pub(crate) fn rank(&mut self, urgency: impl Fn(&Job) -> Option<u64>) {
+        self.revise(|_, row| {
+            if let Phase::Ready { job, rank } = &mut row.phase {
+                rank.urgency = Reverse(urgency(job).unwrap_or(0));
             }
-        }
+        });
+    }
+
+    fn revise(&mut self, change: impl Fn(TaskId, &mut Row)) {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.iter_mut().for_each(|(task, row)| change(*task, row));
         *self = Saved { rows, pools: self.lanes.len(), entered: self.entered }.into();
     }
 }

@@ -61,6 +61,11 @@ impl Broker {
         let place = place_of(site);
         self.state.data.replicas.back(place);
         self.state.data.broken.retain(|_, left| *left != place);
+        self.bring_wanted(now, outbox);
+    }
+
+    /// Has brought what is waited for and can be had.
+    pub(super) fn bring_wanted(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
         for (file, at, task) in self.state.data.wanted() {
             self.bring(file, at, task, now, outbox);
         }

@@ -246,13 +246,19 @@ impl Data {
         self.spaces.get(&place).map_or(Bytes::ZERO, Storage::peak)
     }
 
-    /// Other capacities hold from now on. True if files have their space now that waited for it.
-    pub(super) fn change(&mut self, network: &NetworkSpec, now: Time) -> bool {
+    /// Other capacities hold from now on: files have their space now that waited for it, and copies that can never have it are given up.
+    pub(super) fn change(&mut self, network: &NetworkSpec, now: Time) {
+        let mut never = Vec::new();
         for (place, space) in &mut self.spaces {
             let spec = StorageSpec { bandwidth: None, ..network.storage(*place as usize) };
-            self.granted.extend(space.change(spec, now).0.into_iter().map(|file| (*place, file)));
+            let (granted, too_large) = space.change(spec, now);
+            self.granted.extend(granted.into_iter().map(|file| (*place, file)));
+            never.extend(too_large.into_iter().map(|file| (*place, file)));
         }
-        !self.granted.is_empty()
+        for (place, file) in never {
+            self.no_more(file, place);
+            self.replicas.broken(file, place);
+        }
     }
 
     fn space(&mut self, place: Place, network: &NetworkSpec) -> &mut Storage {

@@ -7,8 +7,8 @@ use crate::broker::{BrokerEvent, Pool, Task, TaskState};
 use crate::entity::mailbox::Moments;
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher, ToNetwork};
 use crate::model::{
-    EventCause, EventKind, EventRecord, FileId, Job, PoolId, Record, SiteId, TaskId, TransferMode,
-    TransferOutcome, TransferRecord, WorkflowSubmission,
+    EventCause, EventKind, EventRecord, FileId, Job, PoolId, Record, SiteId, StorageSpec, TaskId,
+    TransferMode, TransferOutcome, TransferRecord, WorkflowSubmission,
 };
 use crate::platform::{Coming, Fetch, Place};
 use crate::units::{Bytes, Span};
@@ -18,6 +18,21 @@ impl Workflows {
     pub(super) fn space(&self, task: TaskId) -> Bytes {
         self.get(task).map_or(Bytes::ZERO, |(enacted, at)| enacted.submitted.space(at))
     }
+}
+
+/// The capacity of the storage of a pool's site, among these of all places.
+fn capacity(storages: &[StorageSpec], pool: &Pool) -> Option<Bytes> {
+    storages.get(place_of(pool.facts.id.site) as usize).and_then(|storage| storage.capacity)
+}
+
+/// The pools whose storage is too small for so much, in their order.
+pub(super) fn too_small<'a>(
+    storages: &'a [StorageSpec],
+    pools: &'a [Pool],
+    space: Bytes,
+) -> impl Iterator<Item = PoolId> + 'a {
+    let small = move |pool: &&Pool| capacity(storages, pool).is_some_and(|capacity| space > capacity);
+    pools.iter().filter(small).map(|pool| pool.facts.id)
 }
 
 impl Broker {
@@ -38,20 +53,8 @@ impl Broker {
         })
     }
 
-    /// Notes that storages have other capacities than before.
-    pub(super) fn adopt_storages(&mut self, now: Stamp) -> Result<(), EntityError> {
-        let State { workflows, tasks, .. } = &self.state;
-        workflows.each().try_for_each(|enacted| self.check_sizes(&enacted.submitted))?;
-        let unfit = tasks.jobs().map(|(task, job)| (task, self.unfit(job, workflows.space(task)))).collect();
-        self.state.tasks.refit(unfit);
-        if self.state.data.change(&self.network, now.time) {
-            self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
-        }
-        Ok(())
-    }
-
     fn capacity(&self, pool: &Pool) -> Option<Bytes> {
-        self.network.storage(place_of(pool.facts.id.site) as usize).capacity
+        capacity(&self.network.storages, pool)
     }
 
     /// The pools that cannot take a job whose files take so much space, in their order: the machines lack what it needs, or the storage is too small.
@@ -59,8 +62,7 @@ impl Broker {
         let pools = &self.state.pools;
         let mut unfit = Pool::unfit(pools, job);
         if !self.network.storages.is_empty() {
-            let small = |pool: &&Pool| self.capacity(pool).is_some_and(|capacity| space > capacity);
-            unfit.extend(pools.iter().filter(small).map(|pool| pool.facts.id));
+            unfit.extend(too_small(&self.network.storages, pools, space));
             unfit.sort_unstable();
             unfit.dedup();
         }

@@ -51,8 +51,8 @@ pub(super) struct Enacted {
 
 impl Workflows {
     /// How urgent a task is: its upward rank, if it is of a workflow that has not ended.
-    pub(super) fn urgency(&mut self, task: TaskId) -> Option<u64> {
-        self.of(task).map(|(enacted, at)| enacted.live.rank(at))
+    pub(super) fn urgency(&self, task: TaskId) -> Option<u64> {
+        self.get(task).map(|(enacted, at)| enacted.live.rank(at))
     }
 
     pub(super) fn is_empty(&self) -> bool {
