@@ -139,8 +139,11 @@ fn told_of(folder: &tempfile::TempDir, scenario: &str, task: &str, says: &str) -
     text
 }
 
-/// A workflow of tasks with their types in lower case, run times, those before them, and what they read and write.
-fn drawn(tasks: &[(&str, u32, &[&str], &[&str], &[&str])]) -> String {
+/// A task: its name, its run time, those before it, and what it reads and writes.
+type Drawn = (&'static str, u32, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+
+/// A workflow of these tasks, with their types in lower case and files of 1 MB.
+fn drawn(tasks: &[Drawn]) -> String {
     let specified = tasks.iter().map(|(id, _, parents, reads, writes)| {
         let children: Vec<&str> =
             tasks.iter().filter(|task| task.2.contains(id)).map(|task| task.0).collect();
@@ -167,7 +170,7 @@ fn drawn(tasks: &[(&str, u32, &[&str], &[&str], &[&str])]) -> String {
 #[test]
 fn a_task_of_a_group_is_told_with_its_own_times() {
     let folder = tempfile::tempdir().unwrap();
-    let tasks: &[(&str, u32, &[&str], &[&str], &[&str])] = &[
+    let tasks: &[Drawn] = &[
         ("A", 10, &[], &[], &[]),
         ("B", 20, &["A"], &[], &[]),
         ("C", 30, &["A"], &[], &[]),
@@ -207,8 +210,7 @@ group = "level"
 #[test]
 fn an_attempt_that_completed_did_not_fail() {
     let folder = tempfile::tempdir().unwrap();
-    let tasks: &[(&str, u32, &[&str], &[&str], &[&str])] =
-        &[("A", 100, &[], &[], &["x"]), ("B", 100, &["A"], &["x"], &[])];
+    let tasks: &[Drawn] = &[("A", 100, &[], &[], &["x"]), ("B", 100, &["A"], &["x"], &[])];
     fs::write(folder.path().join("drawn.json"), drawn(tasks)).unwrap();
     let store = folder.path().join("store");
     let scenario = r#"

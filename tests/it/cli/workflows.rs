@@ -39,6 +39,20 @@ fn a_time_between_workflows_needs_a_count() {
 }
 
 #[test]
+fn a_capacity_that_does_not_limit_stage_in_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |files: &str| {
+        let scenario = format!(
+            "[[site]]\nname = \"ada\"\nmachines = [{{ class = \"node\" }}]\nstorage = {{ capacity = \"100 GB\" }}\n\
+             [broker]\n[workflow]\nfiles = \"{files}\"\n[[workload]]\nworkflow = \"montage[tasks=58]\"\n"
+        );
+        let ran = gridemu(&["check", &file(folder.path(), "run.toml", scenario)]);
+        ran.well().err.contains("does not limit stage-in")
+    };
+    assert!(of("ada") && !of("portal"));
+}
+
+#[test]
 fn a_workflow_is_the_same_in_each_format() {
     let folder = tempfile::tempdir().unwrap();
     let json = file(folder.path(), "two.json", WFFORMAT);
