@@ -382,6 +382,7 @@ impl Moments for Broker {
         // A result on its way home counts as a job, so that the run does not end before it is there.
         let admitted = repeated + data.homing();
         let self_active = again.is_some() || !self.state.engine.is_empty();
-        Quiescence { admitted, done, last, landing, self_active, ..Quiescence::default() }
+        let stranded = data.stranded.len() as u64;
+        Quiescence { admitted, done, last, landing, self_active, stranded, ..Quiescence::default() }
     }
 }

@@ -24,4 +24,8 @@ pub struct Quiescence {
     pub self_active: bool,
     /// Whether machines may still go down or come up here.
     pub churn_pending: bool,
+    /// Results that stay where they are until a site is back.
+    pub stranded: u64,
+    /// When a site that has left comes back by its script, or came back last.
+    pub back: Option<Time>,
 }

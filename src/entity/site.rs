@@ -372,7 +372,8 @@ impl Moments for Site {
     fn quiescence(&self) -> Quiescence {
         let Counts { admitted, done, last, .. } = self.counts;
         let (more, Causes { churn_pending, self_active }) = (self.more(), self.causes());
-        Quiescence { admitted, done, more, last, self_active, churn_pending, ..Quiescence::default() }
+        let back = self.churn.back();
+        Quiescence { admitted, done, more, last, self_active, churn_pending, back, ..Quiescence::default() }
     }
 
     fn who(&self) -> String {

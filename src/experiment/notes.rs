@@ -1,6 +1,6 @@
 //! Notes of a run: what a reader needs before trusting its figures.
 
-use crate::entity::{BrokerTally, Portal};
+use crate::entity::{Broker, BrokerTally, Portal};
 use crate::grid::Grid;
 use crate::metrics::{GridMeasures, GridSummary, Window};
 use crate::model::{BrokerSpec, PlanRepair, Replan, SiteSpec, TaskOrder, TransferMode};
@@ -19,6 +19,11 @@ pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
         }
         let name = if single { String::new() } else { format!("site `{}`: ", site.spec().name) };
         notes.extend(of_site.into_iter().map(|note| format!("{name}{note}")));
+    }
+    let stranded = grid.broker().map_or(0, Broker::stranded);
+    if stranded > 0 {
+        let (results, have) = (counted(stranded, "result"), if stranded == 1 { "has" } else { "have" });
+        notes.push(format!("{results} of workflows {have} not come home: the sites that have them have left, or where they go has"));
     }
     if measure != Window::ALL {
         notes.extend([

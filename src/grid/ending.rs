@@ -3,7 +3,8 @@
 //! Reports and churn never end, so the end is a [`Verdict`] over the [`Quiescence`] of all entities. `admitted - done` jobs are in the
 //! system, wherever they are, also in messages.
 //!
-//! - No job is left and none is to come: [`Verdict::Done`] at the first full minute after a job last moved.
+//! - No job is left and none is to come: [`Verdict::Done`] at the first full minute after a job last moved. Results of workflows at a site that comes back
+//!   by its script within 365 days are waited for.
 //! - Jobs are left, none is to come, and no entity reports an event of its own that will move one: [`Verdict::Stuck`] after the time in
 //!   which news can reach every entity (twice the monitoring interval and ten times the largest latency), or after 365 days while machines
 //!   may still come or leave, or while a caller may still give commands. If a job moves before, the verdict no longer holds. A job that the
@@ -57,6 +58,8 @@ impl Quiescence {
             landing: sum.landing.max(one.landing),
             self_active: sum.self_active | one.self_active,
             churn_pending: sum.churn_pending | one.churn_pending,
+            stranded: sum.stranded + one.stranded,
+            back: sum.back.max(one.back),
         })
     }
 
@@ -75,10 +78,16 @@ impl Quiescence {
         self.admitted.saturating_sub(self.done)
     }
 
+    /// When it is known that a site is back for which results wait, if that is so by 365 days after a job last moved.
+    fn known_back(&self, quiet: Span) -> Time {
+        let back = self.back.filter(|back| self.stranded > 0 && *back <= self.last + PATIENCE);
+        back.map_or(Time::ZERO, |back| back + quiet)
+    }
+
     /// The verdict, where `quiet` is the longest time that news takes to reach every entity.
     pub(super) fn verdict(&self, quiet: Span) -> Verdict {
         if self.jobs() == 0 && !self.more {
-            Verdict::Done(self.minute())
+            Verdict::Done(next_minute(self.last.max(self.known_back(quiet))))
         } else if self.more || self.self_active {
             Verdict::GoOn
         } else {
@@ -118,6 +127,11 @@ mod tests {
         assert_eq!(verdict(&left), Verdict::Stuck(Time::from_secs(240)));
         left.push(Quiescence { done: 1, ..last(180) });
         assert_eq!(verdict(&left), Verdict::Done(Time::from_secs(240)));
+        let back = Some(Time::from_secs(500));
+        left.push(Quiescence { back, ..Quiescence::default() });
+        assert_eq!(verdict(&left), Verdict::Done(Time::from_secs(240)), "nothing waits for it");
+        left.push(Quiescence { stranded: 1, ..Quiescence::default() });
+        assert_eq!(verdict(&left), Verdict::Done(Time::from_secs(600)));
         left.push(Quiescence { more: true, ..Quiescence::default() });
         assert_eq!(verdict(&left), Verdict::GoOn);
     }

@@ -117,7 +117,8 @@ fn a_planned_task_that_waits_for_space_does_not_hold_up_who_has_it() {
         &[("b0", 10, &[], &["f1"]), ("a1", 500, &["f1"], &[]), ("a2", 200, &["f2"], &[])];
     let one = workflow(tasks, &[("f1", 80), ("f2", 60)]);
     for policy in ["heft", "peft", "cpop"] {
-        let (_folder, out, done) = run(SITES, &[one.clone()], &[&format!("broker.policy={policy}")]);
+        let (_folder, out, done) =
+            run(SITES, std::slice::from_ref(&one), &[&format!("broker.policy={policy}")]);
         done.well();
         assert_eq!(ran(&out), ["a1 218 718", "a2 10 210", "b0 0 10"], "{policy}");
     }
@@ -173,4 +174,20 @@ fn the_last_file_that_a_task_waits_for_overtakes() {
         assert_eq!(ran(&out)[1..3], last);
         assert_eq!(copies(&out), [copy.to_owned(), format!("l 20 {} {} arrived", at(150), at(158))]);
     }
+}
+
+/// By hand. b0 writes r (100 MB) at bob, who leaves at 15 s, before it is at the portal. No job is left. The run goes on until bob is back after an hour, by script, and r has come; if he
+/// does not come back, it ends at once and says so.
+#[test]
+fn a_result_that_cannot_come_home_is_waited_for_or_told() {
+    let one = workflow(&[("b0", 10, &[], &["r"])], &[("r", 100)]);
+    let sites = format!("{SITES}[[event]]\nat = \"15 s\"\nleave = \"bob\"\n");
+    let told = "1 result of workflows has not come home";
+    let (_folder, out, done) = run(&sites, std::slice::from_ref(&one), &[]);
+    assert!(done.well().out.contains(told), "{}", done.out);
+    assert_eq!(copies(&out), ["r 10 10 15 lost"]);
+    let back = format!("{sites}[[event]]\nat = \"1 h\"\njoin = \"bob\"\n");
+    let (_folder, out, done) = run(&back, &[one], &[]);
+    assert!(!done.well().out.contains(told), "{}", done.out);
+    assert_eq!(copies(&out), ["r 10 10 15 lost", "r 3600 3600 3610 arrived"]);
 }

@@ -224,6 +224,11 @@ impl Broker {
         }
     }
 
+    /// Results that have not come home: the sites that have them have left, or where they go has.
+    pub fn stranded(&self) -> usize {
+        self.state.data.stranded.len()
+    }
+
     /// The most that was ever stored at a site.
     pub fn stored_peak(&self, site: SiteId) -> Bytes {
         self.state.data.peak(place_of(site))

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Site;
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToNetwork, ToSite};
 use crate::local::Step;
-use crate::model::{ChurnAct, EventCause, Machines, ProcSet, SiteSpec};
+use crate::model::{ChurnAct, EventCause, Machines, PlannedChurn, ProcSet, SiteSpec};
 use crate::platform::{Outages, OutagesSave, Presence, Reason, Turn};
 use crate::units::{Rate, Time};
 
@@ -19,6 +19,8 @@ pub(super) struct Churn {
     played: usize,
     /// Whether the site takes grid jobs.
     open: bool,
+    /// When the site comes back by script, or came back last; follows from what has been carried out.
+    back: Option<Time>,
 }
 
 /// The churn of a site in a snapshot.
@@ -45,7 +47,7 @@ impl Churn {
             }
             presence
         });
-        Self { presence: presence.collect(), outages, played: 0, open: true }
+        Self { presence: presence.collect(), outages, played: 0, open: true, back: None }
     }
 
     /// Machines of a partition that are down.
@@ -58,6 +60,19 @@ impl Churn {
         let chance = self.outages.iter().flatten().filter_map(Outages::next).min();
         let script = spec.churn.script.get(self.played).map(|act| act.at);
         chance.into_iter().chain(script).min()
+    }
+
+    /// When the site comes back by script, or came back last.
+    pub(super) fn back(&self) -> Option<Time> {
+        self.back
+    }
+
+    /// Notes when that is, once the site has left or is back.
+    fn look_back(&mut self, spec: &SiteSpec) {
+        let (past, coming) = spec.churn.script.split_at(self.played.min(spec.churn.script.len()));
+        let joins = |planned: &&PlannedChurn| planned.act == ChurnAct::JoinSite;
+        let back = if self.open { past.iter().rev().find(joins) } else { coming.iter().find(joins) };
+        self.back = back.map(|planned| planned.at);
     }
 
     pub(super) fn save(&self) -> ChurnSave {
@@ -106,6 +121,7 @@ impl Churn {
         } else if self.played > spec.churn.script.len() {
             return Err("it was saved with more scripted events".to_owned());
         }
+        self.look_back(spec);
         Ok(())
     }
 }
@@ -159,6 +175,7 @@ impl Site {
             }
         }
         if self.churn.open != was_open {
+            self.churn.look_back(&self.spec);
             let letter = ToNetwork::Churn { site: self.id, open: self.churn.open };
             self.send_up(Address::Network, now, letter, outbox);
         }
