@@ -40,7 +40,7 @@ use bookings::Bookings;
 use counts::Counts;
 use findings::Subject;
 use holders::Holders;
-use job_trace::JobTrace;
+use job_trace::{Begun, JobTrace};
 use machines::Machines;
 use seen::Seen;
 
@@ -181,10 +181,11 @@ impl Checker {
         }
     }
 
-    /// When the last attempt of a job began whose row has not been checked, if a segment says so.
-    pub(crate) fn last_start(&self, job: &JobRecord) -> Option<Time> {
-        let trace = self.traces.get(&job.job_ref())?;
-        trace.last.as_ref().filter(|last| last.attempt == job.attempts).map(|_| trace.begun)
+    /// The beginnings of the attempts of a job whose row has not been checked, and that of the last one, as far as segments tell.
+    pub(crate) fn begun(&self, job: &JobRecord) -> (Vec<Begun>, Option<Time>) {
+        let Some(trace) = self.traces.get(&job.job_ref()) else { return (Vec::new(), None) };
+        let last = trace.last.as_ref().filter(|last| last.attempt == job.attempts);
+        (trace.attempts.to_vec(), last.map(|_| trace.begun))
     }
 
     /// Whether the row of the job has been checked.

@@ -122,7 +122,7 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
                             Ok((Ok(Some(wanted)), _)) => {
                                 checker.request(&record, &wanted, at);
                                 if wanted.task {
-                                    workflows.job(&job, checker.last_start(&record));
+                                    workflows.job(&job, checker.begun(&record));
                                 }
                             }
                             Ok((Ok(None), true)) if !checker.has_ended(name) => {

@@ -7,6 +7,15 @@ use crate::units::{Rate, Span, Time, Work};
 
 use super::findings::Row;
 
+/// The beginning of an attempt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    pub(crate) site: SiteId,
+    pub(crate) time: Time,
+    /// The row of its first segment.
+    pub(crate) row: Row,
+}
+
 /// A job between its first segment (or event) and its row.
 #[derive(Debug, Default)]
 pub(super) struct JobTrace {
@@ -22,6 +31,8 @@ pub(super) struct JobTrace {
     pub(super) done: u128,
     /// When that attempt began.
     pub(super) begun: Time,
+    /// The beginnings of all attempts.
+    pub(super) attempts: SmallVec<[Begun; 1]>,
     /// Work done in all attempts, by place.
     pub(super) done_at: SmallVec<[((SiteId, PartitionId), u128); 1]>,
     /// That work as it counts where the job ended, if it counts otherwise there; [`u128::MAX`] if that is not known.
@@ -47,6 +58,9 @@ impl JobTrace {
         let goes_on = self.last.as_ref().is_some_and(|last| last.attempt == segment.attempt);
         self.done = if goes_on { self.done + work } else { work };
         self.begun = if goes_on { self.begun.min(segment.from) } else { segment.from };
+        if !goes_on {
+            self.attempts.push(Begun { site: segment.site, time: segment.from, row });
+        }
         let place = (segment.site, segment.partition);
         match self.done_at.iter_mut().find(|(at, _)| *at == place) {
             Some((_, done)) => *done += work,

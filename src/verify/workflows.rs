@@ -23,6 +23,7 @@ use self::parts::parts;
 pub(crate) use self::paths::Paths;
 use self::precedence::Awaited;
 use super::findings::{Row, Rule, Verdict, Violation};
+use super::job_trace::Begun;
 use super::platform::Platform;
 use crate::model::{JobId, JobRef, Outcome, WorkflowSubmission, WorkloadId};
 use crate::output::{JobRow, TaskRow};
@@ -70,6 +71,8 @@ struct TaskJob {
     start: Option<Time>,
     /// The start of the last attempt, if it is known.
     last_start: Option<Time>,
+    /// The beginnings of attempts of which segments tell.
+    begun: Vec<Begun>,
     end: Time,
     outcome: Outcome,
     attempts: u32,
@@ -148,8 +151,8 @@ impl Workflows {
         self.submitted.insert(submitted.workflow.number.0, submitted);
     }
 
-    /// Notes the row of the job of a task, and when its last attempt began if that is known.
-    pub(crate) fn job(&mut self, row: &JobRow, last_start: Option<Time>) {
+    /// Notes the row of the job of a task, with the beginnings of its attempts and when the last one began, as far as they are known.
+    pub(crate) fn job(&mut self, row: &JobRow, (begun, last_start): (Vec<Begun>, Option<Time>)) {
         let JobRow { submit, start, end, outcome, attempts, energy, cost, .. } = *row;
         let (site, partition) = (Arc::clone(&row.site), row.partition.clone());
         let row_of = self.jobs.entry(row.job).or_default();
@@ -158,6 +161,7 @@ impl Workflows {
             submit,
             start,
             last_start,
+            begun,
             end,
             outcome,
             attempts,

@@ -221,6 +221,26 @@ fn a_group_that_goes_on_elsewhere_has_its_files_there() {
     found_with(CHAIN, &format!("output.segments = false\n{scenario}"), "transfers.csv", late);
 }
 
+/// Each attempt has its files, also one before the last, and of a task that does not complete: the file is at `ada` at 100 s.
+#[test]
+fn every_attempt_has_its_files() {
+    let workload = "[[workload]]\nworkflow = \"w.json\"";
+    let late: &[Case] = &[(
+        "0,in,100000000,portal,ada",
+        &[("ended", "100.5")],
+        Data,
+        "starts at 100 s, and file `in`, which it reads, is only at 100.5 s at ada",
+    )];
+    found_with(CHAIN, &leaving(150, "node", workload), "transfers.csv", late);
+    let failing = format!("{workload}\nfailures = {{ a = 1.0 }}\ntask_attempts = ");
+    for attempts in 1..=2 {
+        found_with(CHAIN, &leaving(9000, "node", &format!("{failing}{attempts}")), "transfers.csv", late);
+    }
+    // Without segments the last attempt of what has failed is known.
+    let failing = format!("output.segments = false\n{}", leaving(9000, "node", &format!("{failing}1")));
+    found_with(CHAIN, &failing, "transfers.csv", late);
+}
+
 /// Of the 100 s at `ada` 60 s are done when it leaves: that is 240 s of the 400 s at `bob`.
 #[test]
 fn a_task_that_goes_on_where_it_takes_longer_has_done_its_share() {
@@ -230,7 +250,7 @@ fn a_task_that_goes_on_where_it_takes_longer_has_done_its_share() {
     found_with(CHAIN, &scenario, "segments.csv", less);
 }
 
-/// The only copy that is asked for before the site leaves at 400 s arrives at 100 s.
+/// The only copy that is asked for before the site leaves at 400 s arrives at 100 s, the other at 510 s.
 #[test]
 fn copies_between_sites_that_are_away_are_found() {
     let scenario = leaving(400, "node", "[[workload]]\nworkflow = \"w.json\"\ngroup = \"vertical\"");
@@ -242,10 +262,10 @@ fn copies_between_sites_that_are_away_are_found() {
             "arrives at 450 s, and ada is away from 400 s on",
         ),
         (
-            "0,in,100000000,portal,ada",
-            &[("asked", "405"), ("began", "405"), ("ended", "505")],
+            "0,in,100000000,portal,bob",
+            &[("to", "ada")],
             Data,
-            "arrives at 505 s, and ada is away from 400 s on",
+            "arrives at 510 s, and ada is away from 400 s on",
         ),
         (
             "0,in,100000000,portal,bob",

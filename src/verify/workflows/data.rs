@@ -12,6 +12,7 @@ use crate::model::{Outcome, TransferOutcome, WorkflowSpec, WorkflowTask};
 use crate::output::{TaskRow, TransferRow};
 use crate::units::{Span, Time};
 use crate::verify::findings::{Row, Rule, Verdict};
+use crate::verify::job_trace::Begun;
 
 /// A copy of a file.
 #[derive(Debug)]
@@ -153,8 +154,47 @@ impl Workflows {
     }
 }
 
+/// When and where a task or a group has all that it reads: an attempt begins, or if it is not known when, the last one ends.
+struct Start {
+    at: u32,
+    does: &'static str,
+    time: Time,
+    job: u64,
+    row: Row,
+}
+
 impl Submitted {
-    /// Checks that each task that completed had the files that it reads, and that each copy left from where its file was.
+    /// When and where the task at this place in the workflow has what it reads: by its rows, and by the segments of its attempts.
+    fn starts(&self, at: usize, paths: &Paths, jobs: &TaskJobs) -> Vec<Start> {
+        let mut starts: Vec<Start> = Vec::new();
+        let job = self.workflow.first_job.0 + at as u64;
+        let jobs = jobs.get(&job).map_or(&[][..], |jobs| &jobs[..]);
+        for (nth, task) in self.job_rows(at).enumerate() {
+            // What else has ended did so elsewhere than where it began.
+            let there = matches!(task.outcome, Outcome::Completed | Outcome::Failed | Outcome::Killed);
+            let Some(place) = paths.places.get(&*task.site).filter(|_| there) else { continue };
+            // Tasks of a group that began again may have run in attempts before.
+            let (start, end) = match jobs.get(nth).filter(|_| self.workflow.groups.is_some()) {
+                Some(job) => (job.last_start, job.end),
+                None => (task.last_start, task.ended),
+            };
+            if start.is_none() && task.outcome != Outcome::Completed {
+                continue;
+            }
+            let (does, time) = start.map_or(("ends", end), |start| ("starts", start));
+            let row = Row { file: "tasks.csv", line: task.line };
+            starts.push(Start { at: *place, does, time, job, row });
+        }
+        for Begun { site, time, row } in jobs.iter().flat_map(|job| &job.begun) {
+            let at = site.0 + 1;
+            if starts.iter().all(|start| (start.at, start.time) != (at, *time)) {
+                starts.push(Start { at, does: "starts", time: *time, job, row: *row });
+            }
+        }
+        starts
+    }
+
+    /// Checks that each attempt of a task had the files that the task reads, and that each copy left from where its file was.
     fn check_files(
         &self,
         paths: &Paths,
@@ -197,30 +237,20 @@ impl Submitted {
             at.map(|(_, since, _)| *since).min()
         };
         for (at, task) in spec.tasks.iter().enumerate() {
-            let Some(rows) = self.rows_of(at) else { continue };
-            if rows.iter().any(|row| row.outcome != Outcome::Completed) {
-                continue;
-            }
-            // Tasks of a group that began again may have run in attempts before.
-            let (start, end) = match jobs.get(&rows[0].job).and_then(|jobs| jobs.last()) {
-                Some(job) if self.workflow.groups.is_some() => (job.last_start, job.end),
-                _ => (rows[0].last_start, rows[0].ended),
-            };
-            let (does, start) = start.map_or(("ends", end), |start| ("starts", start));
-            let Some(site) = place(rows[0]) else { continue };
-            for file in &task.inputs {
-                let since = since(*file, site, None);
-                if since.is_none_or(|since| since > start) {
-                    let (row, name) = (rows[0], &spec.files[*file as usize].name);
-                    let there = since.map_or("never".to_owned(), |since| format!("only at {since} s"));
-                    let message = format!(
-                        "task `{}` of workflow {number} {does} at {start} s, and file `{name}`, which it reads, is {there} at {}",
-                        task.name, row.site
-                    );
-                    let at = Row { file: "tasks.csv", line: row.line };
-                    verdict.report(violation(Rule::Data, start, row.job, message, at));
+            for Start { at, does, time, job, row } in self.starts(at, paths, jobs) {
+                for file in &task.inputs {
+                    let since = since(*file, at, None);
+                    if since.is_none_or(|since| since > time) {
+                        let (name, place) = (&spec.files[*file as usize].name, paths.name(at));
+                        let there = since.map_or("never".to_owned(), |since| format!("only at {since} s"));
+                        let message = format!(
+                            "task `{}` of workflow {number} {does} at {time} s, and file `{name}`, which it reads, is {there} at {place}",
+                            task.name
+                        );
+                        verdict.report(violation(Rule::Data, time, job, message, row));
+                    }
+                    verdict.count_check(Rule::Data);
                 }
-                verdict.count_check(Rule::Data);
             }
         }
         let mut order: Vec<usize> = (0..self.copies.len()).collect();

@@ -9,7 +9,7 @@ use super::data::{Copied, Files};
 use super::paths::Paths;
 use super::{Submitted, Workflows, violation};
 use crate::model::{Outcome, TransferOutcome};
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 use crate::verify::findings::{Row, Rule, Verdict};
 
 /// The space of a file at a place.
@@ -47,7 +47,9 @@ impl Workflows {
     pub(crate) fn peaks(&self, paths: &Paths) -> impl Fn(&str) -> (u64, u64) {
         let again = self.submitted.values().any(Submitted::ran_again);
         let peaks = self.spaces(paths).into_iter().map(|(place, spaces)| {
-            (paths.name(place).to_owned(), (peak(&spaces, false), peak(&spaces, true)))
+            // A copy that was given up at the moment when it got its space may have had it.
+            let most = peak(&spaces, true).max(paths.capacity(place).map_or(0, Bytes::count));
+            (paths.name(place).to_owned(), (peak(&spaces, false), most))
         });
         let peaks: BTreeMap<String, (u64, u64)> = peaks.collect();
         move |site| {
@@ -157,7 +159,8 @@ fn beyond<'a>(spaces: &[Space<'a>], capacity: i128) -> Option<(&'a Copied, i128)
         let space = spaces[at];
         let bytes = i128::from(space.bytes);
         held += if order == 0 { -bytes } else { bytes };
-        if let Some(copy) = space.by.filter(|_| order == 1 && held > capacity) {
+        // What is empty needs no space.
+        if let Some(copy) = space.by.filter(|_| order == 1 && bytes > 0 && held > capacity) {
             return Some((copy, held));
         }
     }
