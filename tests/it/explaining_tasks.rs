@@ -89,7 +89,7 @@ workflow = "turn.json"
 #[test]
 fn what_a_mapper_expects_is_its_plan() {
     let folder = tempfile::tempdir().unwrap();
-    for policy in ["min-min", "heft"] {
+    for policy in ["min-min", "max-min"] {
         let scenario = format!(
             "site = [{{ name = 'ada', machines = [{{ class = 'node' }}], policy = 'fcfs' }}, \
              {{ name = 'bob', machines = [{{ class = 'node' }}], policy = 'fcfs' }}]\n\
