@@ -95,7 +95,12 @@ impl Replicas {
 
     /// Whether a file can be read at a place.
     pub fn is_at(&self, file: FileId, place: Place) -> bool {
-        !self.away.contains(&place) && self.files.get(&file).is_some_and(|known| known.at.contains(&place))
+        !self.away.contains(&place) && self.lies_at(file, place)
+    }
+
+    /// Whether a place has a file, though it may have left.
+    pub fn lies_at(&self, file: FileId, place: Place) -> bool {
+        self.files.get(&file).is_some_and(|known| known.at.contains(&place))
     }
 
     /// Whether a place has left.

@@ -343,8 +343,10 @@ impl Broker {
     ) {
         let home = self.spec.workflow.files;
         match self.state.data.fetch(file, home, now.time, &self.network) {
+            // It is home, also where home has left.
+            _ if self.state.data.replicas.lies_at(file, home) => self.state.data.used([file]),
             Fetch::From(coming) => self.copy((file, home), coming, true, record, now, outbox),
-            Fetch::Here => self.state.data.used([file]),
+            Fetch::Here => {}
             Fetch::Coming(_) => {}
             Fetch::Nowhere => _ = self.state.data.stranded.insert(file, record),
         }
