@@ -52,7 +52,7 @@ use crate::entity::{
     Address, Broker, Dispatcher, Entity, EntityError, Message, Outbox, Portal, Quiescence, Sender, Site,
     Stamp, ToSite,
 };
-use crate::local::Registry;
+use crate::local::{PowerRegistry, Registry};
 use crate::model::{
     GridSpec, JobId, JobRef, Needs, Record, RecordSink, SiteId, SiteSpec, TaskId, WorkloadId,
 };
@@ -126,12 +126,12 @@ impl Outbox for RecordsOnly<'_> {
 }
 
 impl Grid {
-    /// A grid of sites without a broker, at the beginning of its run.
+    /// A grid of sites without a broker, under the power policies of the library, at the beginning of its run.
     ///
     /// # Errors
     /// [`GridError`] if a description is invalid or a workload cannot be read.
     pub fn new(sites: Vec<SiteWithSource>, registry: &Registry) -> Result<Self, GridError> {
-        let sites = build_sites(sites, 0, registry)?;
+        let sites = build_sites(sites, 0, registry, &PowerRegistry::standard())?;
         let described = described(&sites.iter().map(Site::spec).collect::<Vec<_>>());
         Ok(Self::of(sites, Vec::new(), Span::ZERO, described))
     }
@@ -149,8 +149,8 @@ impl Grid {
     ) -> Result<Self, GridError> {
         let described = described(spec);
         let sources = sources.into_iter().chain(std::iter::repeat_with(|| None));
-        let mut sites =
-            build_sites(spec.sites.iter().cloned().zip(sources).collect(), spec.seed, &policies.local)?;
+        let sites = spec.sites.iter().cloned().zip(sources).collect();
+        let mut sites = build_sites(sites, spec.seed, &policies.local, &policies.power)?;
         let Some(broker) = &spec.broker else {
             let mut grid = Self::of(sites, Vec::new(), Span::ZERO, described);
             if grid.sites > 1 {
@@ -376,7 +376,12 @@ fn left(nodes: &[Node]) -> Quiescence {
     Quiescence::of_all(nodes.iter().map(Node::quiescence))
 }
 
-fn build_sites(sites: Vec<SiteWithSource>, seed: u64, registry: &Registry) -> Result<Vec<Site>, GridError> {
+fn build_sites(
+    sites: Vec<SiteWithSource>,
+    seed: u64,
+    local: &Registry,
+    power: &PowerRegistry,
+) -> Result<Vec<Site>, GridError> {
     if sites.is_empty() {
         return Err(GridError::NoSite);
     }
@@ -385,7 +390,7 @@ fn build_sites(sites: Vec<SiteWithSource>, seed: u64, registry: &Registry) -> Re
         if built.iter().any(|site| site.spec().name == spec.name) {
             return Err(GridError::TwoSites(spec.name));
         }
-        built.push(Site::new(SiteId(id), spec, source, seed, registry)?);
+        built.push(Site::new(SiteId(id), spec, source, seed, local, power)?);
     }
     Ok(built)
 }

@@ -19,6 +19,7 @@ mod procset;
 mod record;
 mod registry;
 mod site;
+mod sleep;
 mod speedup;
 mod tariff;
 mod task;
@@ -53,6 +54,7 @@ pub use record::{
 pub(crate) use registry::standard_policies;
 pub use registry::{About, Alias, Entry, Kind, ParamInfo, Registry, RegistryError};
 pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
+pub use sleep::SleepSpec;
 pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};
 pub use task::{Marks, Passed, TaskContext, TaskTimes};

@@ -6,6 +6,7 @@
 
 mod churn;
 mod curve;
+mod drawn;
 mod network;
 mod progress;
 mod replicas;
@@ -15,8 +16,9 @@ mod usage;
 
 pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn};
 pub use curve::Curve;
+pub use drawn::{Draw, Drawn, Stretch};
 pub use network::{Arrival, Links, Load};
 pub use replicas::{Coming, Fetch, Known, Place, Replicas};
 pub use storage::{Storage, TooLarge};
-pub use tariff::{Tariff, WeighedTime, facility};
+pub use tariff::{Tariff, facility};
 pub use usage::{Ended, ProcTime, Usage};

@@ -17,6 +17,7 @@ use super::{Address, EntityError, Outbox, Quiescence, Sender, Stamp, ToSite};
 use serde::{Deserialize, Serialize};
 
 use crate::local::{Abilities, Exit, LocalPolicy, Partition, Registry, Settings, Step, Tally};
+use crate::local::{PowerRegistry, SleepRule};
 use crate::model::{
     InstantOrder, Origin, Outcome, PartitionId, Payer, Record, RejectReason, Reservation, SiteId, SiteSpec,
 };
@@ -102,11 +103,14 @@ impl Site {
         source: Option<Box<dyn Source>>,
         seed: u64,
         registry: &Registry,
+        power: &PowerRegistry,
     ) -> Result<Self, EntityError> {
         spec.check()?;
         let mut partitions = Vec::with_capacity(spec.partitions.len());
+        let power = power.build(&spec.power)?;
         for (at, part) in spec.partitions.iter().enumerate() {
             let (policy, abilities) = Self::check_policy(&spec, registry)?;
+            let sleep = part.sleep.map(|state| power.sleep(&state, part.idle_machine()));
             let booked = spec.reservations.iter().filter(|(of, _)| *of == at);
             let booked: Vec<Reservation> = booked.map(|(_, booked)| booked.clone()).collect();
             let settings = Settings {
@@ -123,6 +127,7 @@ impl Site {
                 return_queued: spec.churn.return_queued,
                 attempts: spec.churn.attempts,
                 checkpoint: spec.churn.checkpoint,
+                sleep: sleep.filter(|rule| *rule != SleepRule::NEVER),
                 mean_up: spec.churn.random.map(|random| random.up.mean()),
                 failed_attempts: Payer::default(),
             };

@@ -4,9 +4,9 @@
 mod tests;
 
 use crate::broker::{BrokerPolicyInfo, BrokerRegistry};
-use crate::local::{PolicyInfo, Registry};
+use crate::local::{PolicyInfo, PowerPolicyInfo, PowerRegistry, Registry};
 
-/// The policies of both kinds that can be named: those of the library, and those that a program adds. A clone is cheap.
+/// The policies that can be named: those of the library, and those that a program adds. A clone is cheap.
 ///
 /// ```
 /// use gridemu::grid::Policies;
@@ -26,18 +26,30 @@ pub struct Policies {
     pub local: Registry,
     /// Policies of the broker.
     pub broker: BrokerRegistry,
+    /// Power policies, of sites.
+    pub power: PowerRegistry,
 }
 
 impl Policies {
     /// All policies of the library.
     pub fn standard() -> Self {
-        Self { local: Registry::standard(), broker: BrokerRegistry::standard() }
+        Self {
+            local: Registry::standard(),
+            broker: BrokerRegistry::standard(),
+            power: PowerRegistry::standard(),
+        }
     }
 
     /// Adds a local policy.
     #[must_use]
     pub fn with_local(self, info: PolicyInfo) -> Self {
         Self { local: self.local.with(info), ..self }
+    }
+
+    /// Adds a power policy.
+    #[must_use]
+    pub fn with_power(self, info: PowerPolicyInfo) -> Self {
+        Self { power: self.power.with(info), ..self }
     }
 
     /// Adds a broker policy.

@@ -43,6 +43,7 @@ impl LiveJob {
             attempts: grid.map_or(0, |grid| grid.attempts),
             proc_time: 0,
             charge: 0,
+            drawn: None,
             energy: Energy::ZERO,
             cost: Money::ZERO,
             taken: 0,

@@ -22,7 +22,8 @@ use super::agenda::Agenda;
 use super::ineligible::Ineligible;
 use super::numbers::Numbers;
 use super::policy::{Action, Actions, Change, LocalPolicy};
-use super::prices::metered;
+use super::power::Sleepers;
+use super::prices::{Meter, Reading};
 use super::settings::{Settings, Tally};
 use super::state::{Load, State};
 use super::table::Table;
@@ -110,9 +111,9 @@ impl Partition {
                 tally: Tally::default(),
                 reserved: 0,
                 down_time: 0,
-                down_weighed: 0,
                 settled: Time::ZERO,
-                closed: None,
+                meter: Meter::default(),
+                sleepers: None,
                 waiting: 0,
                 backlog: 0,
                 ineligible_backlog: 0,
@@ -125,6 +126,10 @@ impl Partition {
             late: Vec::new(),
             wake: None,
         };
+        let state = &mut partition.state;
+        if let (Some(spec), Some(rule)) = (state.spec.sleep, state.settings.sleep) {
+            state.sleepers = Some(Box::new(Sleepers::of(&state.spec, spec, rule, Time::ZERO)));
+        }
         partition.absent(&absent);
         partition
     }
@@ -157,8 +162,10 @@ impl Partition {
             usage.from = Time::ZERO;
         }
         usage.to = usage.to.max(usage.from);
-        let closed = self.state.closed.as_ref();
-        (usage.meter, usage.electricity) = metered(&usage, closed, &self.state.tariff);
+        let Reading { energy, asleep, transitions, electricity } =
+            self.state.meter.reading(&self.state.tariff);
+        (usage.meter, usage.asleep, usage.transitions) = (energy, asleep, transitions);
+        (usage.dormant, usage.electricity) = (self.state.meter.counted.dormant, electricity);
         usage
     }
 
@@ -169,6 +176,10 @@ impl Partition {
             (a, b) => a.or(b),
         };
         let own = sooner(self.state.next_end_time(), self.wake);
+        let own = match &self.state.sleepers {
+            None => own,
+            Some(sleepers) => sooner(own, sleepers.next()),
+        };
         let own = if self.state.agenda.is_empty() { own } else { sooner(own, self.state.agenda.next()) };
         sooner(own, self.state.book.next_change())
     }

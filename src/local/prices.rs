@@ -1,9 +1,9 @@
-//! The price and the power of processor time, and the account as it stood when they last changed.
+//! The price and the power of processor time, and what was metered until they last changed.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{PartitionSpec, SiteTariff};
-use crate::platform::{Tariff, Usage};
+use crate::platform::{Drawn, ProcTime, Tariff};
 use crate::units::{Energy, Money, Power, Price};
 
 /// The price and the power of processor time.
@@ -24,40 +24,71 @@ impl Prices {
     }
 }
 
-/// The account as it stood when prices last changed: earlier use is not charged again.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Closed {
-    /// The account up to the change: all busy time of whatever kind is under `useful`, including that of jobs which still run.
-    pub(super) until: Usage,
-    pub(super) meter: Energy,
+/// The meter of a partition: what was drawn since prices last changed, and what it read until then.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Meter {
+    /// Drawn by jobs beyond what their processors draw when idle.
+    pub(super) dynamic: Drawn,
+    /// What machines drew without any job, up to the instant until which the partition is settled.
+    pub(super) standing: Standing,
+    /// The same up to the end of the account.
+    pub(super) counted: Standing,
+    /// What it read when prices last changed.
+    pub(super) before: Reading,
+}
+
+/// What machines drew beside jobs.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Standing {
+    /// Machines that are awake, as if they were idle.
+    pub(super) awake: Drawn,
+    /// Machines that sleep.
+    pub(super) asleep: Drawn,
+    /// Machines on their way to sleep and back.
+    pub(super) transitions: Drawn,
+    /// The time of the processors of machines that were not awake.
+    pub(super) dormant: ProcTime,
+}
+
+/// What a meter reads.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Reading {
+    /// The energy of the machines.
+    pub(super) energy: Energy,
+    /// Of this, what machines drew that slept.
+    pub(super) asleep: Energy,
+    /// Of this, what machines drew on their way to sleep and back.
+    pub(super) transitions: Energy,
+    /// The cost of the facility's energy, if electricity has a price.
     pub(super) electricity: Option<Money>,
 }
 
-impl Closed {
-    /// The part of an account since the change.
-    fn rest(&self, usage: &Usage) -> Usage {
-        Usage {
-            from: self.until.to,
-            to: usage.to.max(self.until.to),
-            processors: usage.processors,
-            useful: usage.busy().saturating_sub(self.until.useful),
-            down: usage.down.saturating_sub(self.until.down),
-            busy_weighed: usage.busy_weighed.saturating_sub(self.until.busy_weighed),
-            down_weighed: usage.down_weighed.saturating_sub(self.until.down_weighed),
-            ..Usage::default()
+impl Meter {
+    /// What it reads.
+    pub(super) fn reading(&self, tariff: &Tariff) -> Reading {
+        let mut drawn = self.dynamic;
+        let Standing { awake, asleep, transitions, .. } = &self.counted;
+        [awake, asleep, transitions].into_iter().for_each(|standing| drawn.merge(standing));
+        let electricity = match (self.before.electricity, tariff.electricity(&drawn)) {
+            (Some(before), Some(after)) => Some(before + after),
+            (before, after) => before.or(after),
+        };
+        Reading {
+            energy: self.before.energy + drawn.energy(),
+            asleep: self.before.asleep + asleep.energy(),
+            transitions: self.before.transitions + transitions.energy(),
+            electricity,
         }
     }
-}
 
-/// The energy of an account's processors and its cost: up to the last change of prices, by the prices of that time.
-pub(super) fn metered(usage: &Usage, closed: Option<&Closed>, tariff: &Tariff) -> (Energy, Option<Money>) {
-    let Some(closed) = closed else {
-        return (tariff.meter(usage.busy(), usage.powered()), tariff.electricity(usage));
-    };
-    let rest = closed.rest(usage);
-    let electricity = match (closed.electricity, tariff.electricity(&rest)) {
-        (Some(before), Some(after)) => Some(before + after),
-        (before, after) => before.or(after),
-    };
-    (closed.meter + tariff.meter(rest.busy(), rest.powered()), electricity)
+    /// Begins anew under other prices.
+    pub(super) fn close(&mut self, tariff: &Tariff) {
+        let dormant = |standing: &Standing| Standing { dormant: standing.dormant, ..Standing::default() };
+        *self = Self {
+            before: self.reading(tariff),
+            standing: dormant(&self.standing),
+            counted: dormant(&self.counted),
+            dynamic: Drawn::default(),
+        };
+    }
 }

@@ -31,12 +31,41 @@ pub struct BackfillWindow {
     pub window: Span,
     /// Processors not needed at the shadow time.
     pub extra: u32,
+    /// Of the free processors, those of machines that are awake.
+    pub awake: Awake,
+}
+
+/// Free processors of machines that are awake. A job that gets more begins later.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Awake {
+    /// Their number; [`u32::MAX`] if all that are free are awake.
+    pub procs: u32,
+    /// How long it takes at most until others are awake.
+    pub delay: Span,
+}
+
+impl Awake {
+    /// All that is free is awake.
+    pub const ALL: Self = Self { procs: u32::MAX, delay: Span::ZERO };
+
+    /// How long so many processors are held for so much time of a job that gets them now.
+    pub fn holds(&self, procs: u32, time: Span) -> Span {
+        if procs > self.procs { time + self.delay } else { time }
+    }
+
+    /// What is left when so many processors have been given; those that are awake are given first.
+    pub fn without(self, procs: u32) -> Self {
+        match self.procs {
+            u32::MAX => self,
+            awake => Self { procs: awake.saturating_sub(procs), ..self },
+        }
+    }
 }
 
 impl BackfillWindow {
     /// True if a job of this size and estimate can be backfilled into the window.
     pub fn takes(&self, procs: u32, estimate: Span) -> bool {
-        procs <= self.free && (estimate <= self.window || procs <= self.extra)
+        procs <= self.free && (self.awake.holds(procs, estimate) <= self.window || procs <= self.extra)
     }
 }
 

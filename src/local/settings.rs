@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::power::SleepRule;
 use crate::model::{
     Checkpointing, CommandRefusal, FailureAction, InstantOrder, PartitionId, Payer, SiteId, SiteTariff,
 };
@@ -38,6 +39,8 @@ pub struct Settings {
     pub checkpoint: Option<Checkpointing>,
     /// The mean up time of a machine, if it is known: the spacing of checkpoints depends on it.
     pub mean_up: Option<Span>,
+    /// When machines sleep; `None` if they never do.
+    pub sleep: Option<SleepRule>,
     /// Who pays for an attempt that failed because of churn.
     pub failed_attempts: Payer,
 }

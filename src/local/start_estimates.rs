@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Phase, View};
+use super::{Awake, Phase, View};
 use crate::units::{Span, Time};
 
 /// When a job of each size could start if it arrived now, as far as estimates go.
@@ -20,6 +20,22 @@ impl StartEstimates {
     pub fn start(&self, procs: u32) -> Option<Time> {
         let at = self.steps.partition_point(|(most, _)| *most < procs);
         self.steps.get(at).map(|(_, start)| *start)
+    }
+
+    /// The same where a job that gets processors of machines that are not awake begins later.
+    #[must_use]
+    pub fn not_asleep(mut self, awake: Awake, now: Time) -> Self {
+        let ready = now + awake.delay;
+        let at = self.steps.partition_point(|(most, _)| *most <= awake.procs);
+        if let Some((_, start)) = self.steps.get(at).copied().filter(|(_, start)| *start < ready) {
+            // The step is divided where processors are no longer awake.
+            if self.steps[..at].last().map_or(0, |(most, _)| *most) < awake.procs {
+                self.steps.insert(at, (awake.procs, start));
+            }
+            let asleep = self.steps.iter_mut().filter(|(most, _)| *most > awake.procs);
+            asleep.for_each(|(_, start)| *start = ready.max(*start));
+        }
+        self
     }
 
     /// The start-time estimates of a partition of `capacity` processors. `start` is called for every power of two below

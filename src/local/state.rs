@@ -2,6 +2,7 @@
 
 mod account;
 mod commands;
+mod power;
 mod processors;
 
 use std::cmp::Reverse;
@@ -15,7 +16,8 @@ use super::book::Book;
 use super::error::PartitionError;
 use super::ineligible::Ineligible;
 use super::numbers::Numbers;
-use super::prices::Closed;
+use super::power::Sleepers;
+use super::prices::Meter;
 use super::settings::{Settings, Tally};
 use super::step::Step;
 use super::table::{Exit, ExitKind, LiveJob, Phase, Table};
@@ -23,7 +25,7 @@ use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, JobKey, JobRecord, JobRef, Outcome, PartitionSpec,
     ProcSet, Record,
 };
-use crate::platform::{ProcTime, Tariff, Usage, WeighedTime};
+use crate::platform::{ProcTime, Tariff, Usage};
 use crate::units::{Bytes, Rate, Span, Time, Work};
 
 /// The state of a partition without its policy, which the policy's [`super::View`] shows.
@@ -55,11 +57,10 @@ pub(super) struct State {
     pub(super) reserved: ProcTime,
     /// Processor time that was down since the account began, settled up to `settled`.
     pub(super) down_time: ProcTime,
-    /// `down_time` weighed by price; see [`Tariff::weigh`].
-    pub(super) down_weighed: WeighedTime,
     pub(super) settled: Time,
-    /// The account when prices last changed; `None` if they have not.
-    pub(super) closed: Option<Closed>,
+    pub(super) meter: Meter,
+    /// Which machines sleep, if they ever do.
+    pub(super) sleepers: Option<Box<Sleepers>>,
     pub(super) waiting: u64,
     /// Processors × estimate of the jobs in the queue, in processor-microseconds.
     pub(super) backlog: u128,
@@ -185,10 +186,12 @@ impl State {
         if let Some(factor) = hindered {
             job.rate = job.rate.times(factor);
         }
-        job.since = now;
+        // It begins later if a machine of it is not awake yet.
+        let begin = job.since.max(now);
+        job.since = begin;
         let end_after =
-            |work: Work| (work - job.done).span_at(job.rate).and_then(|span| now.checked_add(span));
-        job.expected_end = end_after(job.estimated).unwrap_or(Time::NEVER).max(now + Span::TICK);
+            |work: Work| (work - job.done).span_at(job.rate).and_then(|span| begin.checked_add(span));
+        job.expected_end = end_after(job.estimated).unwrap_or(Time::NEVER).max(begin + Span::TICK);
         job.end = end_after(job.stops_at()).ok_or_else(|| PartitionError::EndOfTime {
             job: JobRef::new(job.origin, settings.site, job.job.id),
             site: settings.site_name.clone(),

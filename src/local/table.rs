@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoints;
 use crate::model::{EventCause, Job, JobId, JobKey, JobRef, Origin, Outcome, Passed, ProcSet, Size, ready};
-use crate::platform::ProcTime;
+use crate::platform::{Drawn, ProcTime};
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
 /// The phase of a live job.
@@ -100,6 +100,8 @@ pub struct LiveJob {
     pub(super) proc_time: ProcTime,
     /// Processor time weighed for the price; see [`crate::platform::Tariff::charge`].
     pub(super) charge: ProcTime,
+    /// What it drew since prices or power last changed.
+    pub(super) drawn: Option<Box<Drawn>>,
     pub(super) energy: Energy,
     pub(super) cost: Money,
     /// How many commands of its workload have been taken. A job that is saved or returns has only those to come.
@@ -136,10 +138,9 @@ pub(super) struct Past {
     pub(super) fails_at: Option<Work>,
 }
 
-/// What an attempt was charged before prices or power changed, and for how much processor time.
+/// What an attempt was charged before prices or power changed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Charged {
-    pub(super) time: ProcTime,
     pub(super) energy: Energy,
     pub(super) cost: Money,
 }

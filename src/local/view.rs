@@ -2,7 +2,7 @@
 
 use super::state::State;
 use super::table::{LiveJob, Phase};
-use super::{Booking, Profile};
+use super::{Awake, Booking, Profile};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Span, Time};
 
@@ -46,6 +46,15 @@ impl<'a> View<'a> {
     /// decided are not.
     pub fn free(&self) -> u32 {
         self.state.free_count()
+    }
+
+    /// Of these, those of machines that are awake. A job that gets others begins when the last of its machines is awake, and
+    /// [`super::Change::Moved`] says when it is expected to end.
+    pub fn awake(&self) -> Awake {
+        match self.state.sleepers.as_ref().filter(|sleepers| sleepers.dormant().1 > 0) {
+            None => Awake::ALL,
+            Some(sleepers) => Awake { procs: self.state.awake(), delay: sleepers.delay() },
+        }
     }
 
     /// How many jobs may share a processor.

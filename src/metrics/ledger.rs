@@ -19,6 +19,9 @@ pub struct Ledger {
     pub(super) ended: Ended,
     job_energy: Energy,
     meter: Energy,
+    asleep: Energy,
+    transitions: Energy,
+    dormant: u128,
     facility: Energy,
     cost: Money,
     electricity: Option<Money>,
@@ -40,6 +43,9 @@ pub struct UsageSummary {
     pub reserved: f64,
     /// Neither in use nor reserved nor down.
     pub idle: f64,
+    /// Of the idle time, that of machines that slept, or were on their way to sleep or back; left out if none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dormant: Option<f64>,
     /// Down.
     pub down: f64,
 }
@@ -61,13 +67,19 @@ pub struct Account {
     pub cost: f64,
 }
 
-/// Energy in kilowatt-hours: `jobs + idle = meter`.
+/// Energy in kilowatt-hours: `jobs + idle + asleep + transitions = meter`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EnergySummary {
     /// Charged to jobs.
     pub jobs_kwh: f64,
-    /// Drawn by idle processors.
+    /// Drawn by idle processors of machines that were awake.
     pub idle_kwh: f64,
+    /// Drawn by machines that slept; left out if none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asleep_kwh: Option<f64>,
+    /// Drawn by machines on their way to sleep and back; left out if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transitions_kwh: Option<f64>,
     /// Drawn by all processors.
     pub meter_kwh: f64,
     /// Drawn by the facility: each site's meter times its PUE.
@@ -90,6 +102,9 @@ impl Ledger {
         self.ended.merge(&usage.ended);
         self.job_energy += usage.job_energy;
         self.meter += usage.meter;
+        self.asleep += usage.asleep;
+        self.transitions += usage.transitions;
+        self.dormant += usage.dormant;
         self.cost += usage.cost;
         self.facility += facility(usage.meter, pue_ppm);
         self.add_electricity(usage.electricity);
@@ -107,6 +122,9 @@ impl Ledger {
         self.ended.merge(&other.ended);
         self.job_energy += other.job_energy;
         self.meter += other.meter;
+        self.asleep += other.asleep;
+        self.transitions += other.transitions;
+        self.dormant += other.dormant;
         self.cost += other.cost;
         self.facility += other.facility;
         self.add_electricity(other.electricity);
@@ -152,11 +170,14 @@ impl Ledger {
                 overhead: secs(self.overhead),
                 reserved: secs(self.reserved),
                 idle: secs(self.idle),
+                dormant: (self.dormant > 0).then(|| secs(self.dormant)),
                 down: secs(self.down),
             },
             energy: EnergySummary {
                 jobs_kwh: self.job_energy.as_kwh_f64(),
-                idle_kwh: (self.meter - self.job_energy).as_kwh_f64(),
+                idle_kwh: (self.meter - self.job_energy - self.asleep - self.transitions).as_kwh_f64(),
+                asleep_kwh: (self.dormant > 0).then(|| self.asleep.as_kwh_f64()),
+                transitions_kwh: (self.dormant > 0).then(|| self.transitions.as_kwh_f64()),
                 meter_kwh: self.meter.as_kwh_f64(),
                 facility_kwh: self.facility.as_kwh_f64(),
                 electricity_cost: self.electricity.map(Money::as_f64),

@@ -133,6 +133,12 @@ impl ProcSet {
         self.indexed().find(|(_, word)| *word != 0).map(|(index, word)| index * BITS + word.trailing_zeros())
     }
 
+    /// The highest member.
+    pub fn last(&self) -> Option<u32> {
+        let at = self.words.iter().rposition(|word| *word != 0)?;
+        Some((self.base + at as u32) * BITS + BITS - 1 - self.words[at].leading_zeros())
+    }
+
     /// The members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.indexed().flat_map(|(index, mut word)| {

@@ -152,6 +152,12 @@ words! {
         Reserved = "reserved",
         /// It is down.
         Down = "down",
+        /// It sleeps.
+        Asleep = "asleep",
+        /// It wakes up, for a job or to be ready.
+        Waking = "waking",
+        /// It goes to sleep.
+        Falling = "falling",
     }
 }
 

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{ChurnSpec, Equipment, Named, Needs, PlannedJobAct, SiteTariff};
+use super::{ChurnSpec, Equipment, Named, Needs, PlannedJobAct, SiteTariff, SleepSpec};
 use crate::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 
 /// The most power a core may draw: 1 MW.
 const MOST_POWER: Power = Power::from_milliwatts(1_000_000_000);
+/// The most power that a partition may draw, 10 GW: with it the energy to the end of the time axis is counted exactly.
+const MOST_OF_PARTITION: u64 = 10_000_000_000_000;
 /// The highest price per core-hour: 10⁹ units.
 const MOST_PRICE: Price = Price::from_nanos(1_000_000_000_000_000_000);
 
@@ -54,6 +56,8 @@ pub struct PartitionSpec {
     pub price: Price,
     /// What a machine has beyond processors.
     pub equipment: Equipment,
+    /// The state in which machines sleep, if they have one.
+    pub sleep: Option<SleepSpec>,
 }
 
 /// A block of processors that the queue cannot use from `start` until `end`.
@@ -86,6 +90,8 @@ pub struct SiteSpec {
     pub pue_ppm: u64,
     /// Prices by the hour of the day, and of electricity.
     pub tariff: SiteTariff,
+    /// The power policy: which machines sleep, and when.
+    pub power: Named,
     /// Static reservations, each with the index of its partition.
     pub reservations: Vec<(usize, Reservation)>,
     /// How machines come and go.
@@ -154,7 +160,9 @@ pub enum SiteError {
         busy: Power,
     },
     /// A power or price so large that sums could overflow.
-    #[error("partition `{0}` draws or costs too much: at most 1 MW per core and 1000000000 per core-hour")]
+    #[error(
+        "partition `{0}` draws or costs too much: at most 1 MW per core, 10 GW in all, and 1000000000 per core-hour"
+    )]
     TooMuch(String),
     /// A PUE below one.
     #[error("the PUE of site `{site}` is {} ; it must be between 1 and 10", *pue_ppm as f64 / 1e6)]
@@ -196,12 +204,18 @@ impl PartitionSpec {
             busy: Power::ZERO,
             price: Price::ZERO,
             equipment: Equipment::default(),
+            sleep: None,
         }
     }
 
     /// Machines × cores.
     pub fn processors(&self) -> u32 {
         self.machines.saturating_mul(self.cores)
+    }
+
+    /// Power of an idle machine.
+    pub fn idle_machine(&self) -> Power {
+        Power::from_milliwatts(self.idle.milliwatts().saturating_mul(u64::from(self.cores)))
     }
 
     /// The processors of whole allocation units; the rest of the last block is never allocated.
@@ -239,6 +253,7 @@ impl SiteSpec {
             overrun: false,
             pue_ppm: 1_000_000,
             tariff: SiteTariff::default(),
+            power: Named::bare("always-on"),
             reservations: Vec::new(),
             churn: ChurnSpec::default(),
             record_machines: false,
@@ -282,7 +297,8 @@ impl SiteSpec {
             if part.idle > part.busy {
                 return Err(SiteError::Power { partition, idle: part.idle, busy: part.busy });
             }
-            if part.busy > MOST_POWER || part.price > MOST_PRICE {
+            let all = part.busy.milliwatts().saturating_mul(u64::from(processors));
+            if part.busy > MOST_POWER || all > MOST_OF_PARTITION || part.price > MOST_PRICE {
                 return Err(SiteError::TooMuch(partition));
             }
         }

@@ -3,9 +3,10 @@
 //! Money depends on the hour of the day, and sums must not depend on how time is divided into stretches. So sums are
 //! never in money: [`Tariff::charge`] gives the weighed time of a stretch, which is exact and additive, and
 //! [`Tariff::cost`] converts a *total* into money and rounds once. Under a flat price a charge is processor time itself.
-//! Electricity likewise: [`Tariff::weigh`] gives a stretch, [`Tariff::electricity`] converts an account into money.
+//! Electricity likewise: a [`Drawn`] sums up power over stretches, [`Tariff::electricity`] converts it into money.
 
 use super::Curve;
+use super::drawn::{Draw, Drawn, Stretch};
 use super::usage::{ProcTime, Usage};
 use crate::model::{DayRates, PartitionSpec, SiteTariff};
 use crate::units::{Energy, EnergyPrice, Money, Power, Price, Rate, Time};
@@ -16,9 +17,6 @@ const PROC_HOUR: ProcTime = 3_600_000_000 << Rate::BITS;
 const KWH: u128 = 3_600_000_000_000_000;
 const MILLION: u128 = 1_000_000;
 const THOUSAND: u128 = DayRates::ONE as u128;
-
-/// Processor time weighed by a day's rates, in thousandths: ∫ processors × share × rate.
-pub type WeighedTime = u128;
 
 /// The power and the prices of a partition's processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,20 +60,25 @@ impl Tariff {
         }
     }
 
-    /// Energy charged to the user of `time` of a processor: its share of the time at busy power.
-    ///
-    /// It is summed over jobs before it is rounded, so that jobs and idle processors together equal the meter exactly.
-    pub const fn busy_energy(&self, time: ProcTime) -> Energy {
-        let (whole, part) = split(time);
-        Energy::from_nanojoules(whole * self.busy + ((part * self.busy) >> Rate::BITS))
+    /// Whether the processors draw power.
+    pub const fn is_powered(&self) -> bool {
+        self.busy > 0
     }
 
-    /// Energy of all processors: `busy` of the time at busy power, the rest of `powered` at idle power.
-    pub const fn meter(&self, busy: ProcTime, powered: ProcTime) -> Energy {
-        let (busy_whole, busy_part) = split(busy);
-        let (idle_whole, idle_part) = split(powered.saturating_sub(busy));
-        let parts = (busy_part * self.busy + idle_part * self.idle) >> Rate::BITS;
-        Energy::from_nanojoules(busy_whole * self.busy + idle_whole * self.idle + parts)
+    /// The power of `procs` processors in use at `share`.
+    pub fn busy(&self, procs: u32, share: Rate) -> Draw {
+        u128::from(procs) * u128::from(share.units()) * self.busy
+    }
+
+    /// The power of `procs` idle processors, or of this share of their time.
+    pub fn idle(&self, procs: u32, share: Rate) -> Draw {
+        u128::from(procs) * u128::from(share.units()) * self.idle
+    }
+
+    /// A stretch of time, with the integrals of the curves over it.
+    pub fn stretch(&self, from: Time, to: Time) -> Stretch {
+        let curve = self.electricity.as_ref().and_then(|electricity| electricity.by_hour.as_ref());
+        Stretch { span: to.since(from), priced: curve.map_or(0, |curve| curve.over(from, to)) }
     }
 
     /// The power of processors of which `busy` × 2⁻²⁰ are in use and `powered` × 2⁻²⁰ are present.
@@ -113,38 +116,19 @@ impl Tariff {
         Price::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// Processor time between two instants, weighed by the price of electricity; zero if that is the same at any
-    /// hour, because the result is not needed then.
-    pub fn weigh(&self, procs: u32, share: Rate, from: Time, to: Time) -> WeighedTime {
-        match self.electricity.as_ref().and_then(|electricity| electricity.by_hour.as_ref()) {
-            None => 0,
-            Some(curve) => weighed(procs, share, curve.over(from, to)),
-        }
-    }
-
-    /// The cost of the facility's energy in an account, rounded to the nearest 10⁻⁹; `None` if electricity has no price.
+    /// The cost of the facility's energy, given what its processors drew, rounded to the nearest 10⁻⁹; `None` if electricity has no
+    /// price.
     ///
     /// Under a price by the hour this is the price of the *equivalent* energy: each nanojoule times the rate of its hour.
-    pub fn electricity(&self, usage: &Usage) -> Option<Money> {
+    pub fn electricity(&self, drawn: &Drawn) -> Option<Money> {
         let electricity = self.electricity.as_ref()?;
         let meter = match &electricity.by_hour {
-            None => self.meter(usage.busy(), usage.powered()),
-            Some(curve) => {
-                let nominal = weighed(usage.processors, Rate::FULL, curve.over(usage.from, usage.to));
-                self.weighed_meter(usage.busy_weighed, nominal.saturating_sub(usage.down_weighed))
-            }
+            None => drawn.energy(),
+            Some(_) => Energy::from_nanojoules(drawn.priced(DayRates::ONE).unsigned_abs()),
         };
         let energy = facility(meter, electricity.pue_ppm).nanojoules();
         let part = ((energy % KWH) * electricity.price + KWH / 2) / KWH;
         Some(Money::from_nanos((energy / KWH * electricity.price + part) as i128))
-    }
-
-    /// [`Tariff::meter`] of weighed times.
-    fn weighed_meter(&self, busy: WeighedTime, powered: WeighedTime) -> Energy {
-        const UNIT: u128 = THOUSAND << Rate::BITS;
-        let idle = powered.saturating_sub(busy);
-        let parts = ((busy % UNIT) * self.busy + (idle % UNIT) * self.idle) / UNIT;
-        Energy::from_nanojoules(busy / UNIT * self.busy + idle / UNIT * self.idle + parts)
     }
 }
 
@@ -157,14 +141,8 @@ pub fn facility(meter: Energy, pue_ppm: u64) -> Energy {
 }
 
 /// Factors are not negative.
-fn weighed(procs: u32, share: Rate, integral: i128) -> WeighedTime {
+fn weighed(procs: u32, share: Rate, integral: i128) -> ProcTime {
     u128::from(procs) * u128::from(share.units()) * integral.unsigned_abs()
-}
-
-/// Whole processor-microseconds, and the rest in 2⁻²⁰. Each is multiplied separately: the largest machine to the end of
-/// the time axis is 2¹¹⁰, and its product with the highest power or price would overflow.
-const fn split(time: ProcTime) -> (u128, u128) {
-    (time >> Rate::BITS, time & (Rate::FULL.units() as u128 - 1))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::WeighedTime;
 use crate::model::Outcome;
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -38,12 +37,14 @@ pub struct Usage {
     pub job_energy: Energy,
     /// The IT energy of all processors (without PUE): jobs and idle together.
     pub meter: Energy,
+    /// Of the meter, what machines drew that slept.
+    pub asleep: Energy,
+    /// Of the meter, what machines drew on their way to sleep and back.
+    pub transitions: Energy,
+    /// Of the idle time, that of machines that were not awake.
+    pub dormant: ProcTime,
     /// The cost of the jobs.
     pub cost: Money,
-    /// Busy time, weighed by the price of electricity; zero if that is the same at any hour.
-    pub busy_weighed: WeighedTime,
-    /// Down time, weighed likewise.
-    pub down_weighed: WeighedTime,
     /// The cost of the facility's energy, if electricity has a price.
     pub electricity: Option<Money>,
 }

@@ -107,6 +107,8 @@ keys! {
         price: Price = Price::default();
         /// Number of machines (the last ones) that are not there at the beginning; they can join by an event.
         absent: Or<All, u32> = Or::Value(0);
+        /// The state in which its machines can sleep, under a [power policy](energy.md#power-policies): `{ power = "9 W", wake = "150 s" }`.
+        sleep: Option<SleepKeys> => "none";
         /// Memory of a machine: a task of a workflow that needs more [does not run on it](workflows.md#memory-and-tags). Without it tasks of any memory do.
         memory: Option<Bytes> => "not stated";
         /// What its machines are fit for, in words of your own such as `["gpu", "ssd"]`: a task that [requires a tag](workflows.md#memory-and-tags)
@@ -114,6 +116,22 @@ keys! {
         tags: Option<Vec<String>> => "none";
         /// Processors are allocated in multiples of this number.
         allocation_unit: u32 = 1, was "quantum";
+    }
+}
+
+keys! {
+    /// The sleep state of a class of machines.
+    SleepKeys, "a table of a sleep state" {
+        /// Power of a machine that sleeps.
+        power: Power;
+        /// How long it takes to wake up.
+        wake: Span;
+        /// Power while it wakes up.
+        waking: Option<Power> => "that of a busy machine";
+        /// How long it takes to go to sleep; once begun, this is carried through.
+        fall: Span = Span::ZERO;
+        /// Power while it goes to sleep.
+        falling: Option<Power> => "that of an idle machine";
     }
 }
 

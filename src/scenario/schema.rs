@@ -4,7 +4,7 @@ use super::keys::ScenarioKeys;
 use crate::grid::Policies;
 use crate::model::{Kind, Registry};
 use crate::scenario::kind::key;
-use crate::scenario::kind::named::{BROKER, LOCAL};
+use crate::scenario::kind::named::{BROKER, LOCAL, POWER};
 use serde_json::Value;
 
 /// The JSON schema of a scenario file that may name these policies.
@@ -17,6 +17,7 @@ pub fn schema_json(policies: &Policies) -> Result<String, serde_json::Error> {
     schema["title"] = "gridemu scenario".into();
     list(&mut schema, LOCAL, &policies.local);
     list(&mut schema, BROKER, &policies.broker);
+    list(&mut schema, POWER, &policies.power);
     serde_json::to_string_pretty(&schema).map(|text| text + "\n")
 }
 

@@ -2,7 +2,7 @@
 
 use gridemu::entity::{Entity, EntityError, Message, Sender, Site, Stamp, ToSite};
 use gridemu::grid::{Grid, GridError, GridSave};
-use gridemu::local::{BookError, Partition, Registry, Settings, Slot, SlotRequest, Step};
+use gridemu::local::{BookError, Partition, PowerRegistry, Registry, Settings, Slot, SlotRequest, Step};
 use gridemu::model::{
     FailureAction, InstantOrder, JobId, Named, Origin, PartitionId, PartitionSpec, Payer, Record,
     Reservation, SiteId,
@@ -107,7 +107,9 @@ fn offers_are_what_the_plan_leaves() {
 
 #[test]
 fn no_message_replaces_another() {
-    let mut site = Site::new(SiteId(0), site(4, "fcfs"), None, 0, &Registry::standard()).expect("a site");
+    let mut site =
+        Site::new(SiteId(0), site(4, "fcfs"), None, 0, &Registry::standard(), &PowerRegistry::standard())
+            .expect("a site");
     let message = |id| Message {
         arrival: Stamp::at(at(5)),
         sender: Sender::Outside,

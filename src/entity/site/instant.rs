@@ -35,6 +35,7 @@ impl Site {
         self.churn_due(now, outbox)?;
         let mut step = Step::new(now.time, outbox, &mut self.ended);
         for (at, partition) in self.partitions.iter_mut().enumerate() {
+            partition.follow_power(&mut step);
             self.touched[at] |= partition.follow_book(&mut step);
             self.touched[at] |= partition.wake(now.time);
             // These are arrivals, and so come after the notifications of ends; neither affects the other, and this loop runs
@@ -60,6 +61,7 @@ impl Site {
         self.churn_due(now, outbox)?;
         let mut step = Step::new(time, outbox, &mut self.ended);
         for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
+            partition.follow_power(&mut step);
             partition.begin_instant(time);
             *touched |= partition.end_bookings(&mut step);
             pass(partition, touched, &mut step)?;

@@ -3,12 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::Partition;
-use crate::local::prices::{Closed, Prices, metered};
+use crate::local::prices::Prices;
 use crate::local::state::State;
 use crate::local::table::{Charged, Phase};
-use crate::local::{Abilities, LiveJob, PartitionError, Step};
-use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, ProcSet};
-use crate::platform::{ProcTime, Usage};
+use crate::local::{Abilities, LiveJob, PartitionError, SleepRule, Step};
+use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, ProcSet, SleepSpec};
 use crate::units::{Rate, Time};
 
 /// The part of the description that a partition's state depends on and that may change in the middle of a run.
@@ -18,6 +17,8 @@ pub(super) struct Terms {
     pub(super) policy: String,
     pub(super) checkpoint: Option<Checkpointing>,
     pub(super) prices: Prices,
+    /// The sleep state of its machines and when they sleep, if they do.
+    pub(super) sleep: Option<(SleepSpec, SleepRule)>,
 }
 
 impl State {
@@ -37,19 +38,15 @@ impl State {
         for key in self.keys(|job| job.phase == Phase::Running) {
             self.settle(key, step);
         }
-        let mut busy: ProcTime = 0;
         for job in self.table.iter_mut().filter(|job| job.proc_time > 0) {
-            busy += job.proc_time;
-            let charged = Charged { time: job.proc_time, energy: job.energy, cost: job.cost };
+            let charged = Charged { energy: job.energy, cost: job.cost };
             job.past.get_or_insert_default().charged = Some(charged);
-            job.charge = 0;
+            (job.charge, job.drawn) = (0, None);
         }
         if self.usage.from < Time::NEVER {
             self.account_until(step.now);
-            let until = Usage { useful: self.usage.busy() + busy, wasted: 0, overhead: 0, ..self.usage };
-            let (meter, electricity) = metered(&until, self.closed.as_ref(), &self.tariff);
-            self.closed = Some(Closed { until, meter, electricity });
         }
+        self.meter.close(&self.tariff);
         self.tariff = tariff;
     }
 
@@ -75,6 +72,7 @@ impl State {
         for key in &off {
             let key = *key;
             self.settle(key, step);
+            self.forget_begin(key, step.now);
             let Some(job) = self.table.get_mut(key) else { continue };
             let placement = std::mem::take(&mut job.placement);
             let (phase, held) =
@@ -106,8 +104,7 @@ impl State {
             }
         }
         idle.remove_all(&self.down);
-        self.unused += free.len();
-        self.free.insert_all(&free);
+        self.give_free(&free, free.len(), step.now);
         self.machines(&idle, MachineState::Idle, step);
         // Stalled jobs keep processors from others, unless these are shared.
         self.recount();
@@ -165,6 +162,7 @@ impl Partition {
             policy: self.policy_name.clone(),
             checkpoint: self.state.settings.checkpoint,
             prices: self.state.prices(),
+            sleep: self.state.spec.sleep.zip(self.state.settings.sleep),
         }
     }
 
@@ -188,6 +186,9 @@ impl Partition {
         }
         if terms.prices != before.prices {
             state.reprice(&before.prices, step);
+        }
+        if terms.sleep != before.sleep {
+            state.sleep_by(terms.sleep, step);
         }
         if terms.policy != before.policy {
             state.take_off(step);

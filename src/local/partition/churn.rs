@@ -207,9 +207,17 @@ impl Partition {
             }
             on_failure => on_failure,
         };
+        // One that has not begun, because it waits for machines to wake up, has lost nothing: it waits again.
+        let on_failure = match on_failure {
+            FailureAction::Wait | FailureAction::Fail if job.since > step.now => FailureAction::Requeue,
+            on_failure => on_failure,
+        };
         let site_pays = settings.failed_attempts == Payer::Site && !by_itself;
         let (placement, held, share) = (job.placement.clone(), job.held, job.share);
         self.state.settle(key, step);
+        if self.state.forget_begin(key, step.now) {
+            self.state.forget_attempt(key);
+        }
         if on_failure == FailureAction::Wait {
             self.state.stall(key, step);
         } else {

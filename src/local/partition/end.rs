@@ -60,6 +60,9 @@ impl Partition {
                 self.state.running -= 1;
                 self.state.vacate(&placement, held, share, step);
                 self.state.settle_on(key, placement, step);
+                if self.state.forget_begin(key, step.now) {
+                    self.state.forget_attempt(key);
+                }
             }
             Phase::Starting => self.forget_start(key),
             Phase::Ineligible => self.state.forget_ineligible(key),
@@ -83,7 +86,7 @@ impl Partition {
     fn end_stalled(&mut self, key: JobKey, outcome: Outcome, step: &mut Step<'_>) {
         let Some(job) = self.state.table.get_mut(key) else { return };
         let placement = std::mem::take(&mut job.placement);
-        self.state.abandon(&placement);
+        self.state.abandon(&placement, step.now);
         let before = self.state.capacity;
         self.state.finish(key, outcome, step);
         self.state.recount();

@@ -1,7 +1,7 @@
 //! The state of a partition as its site reports it to the grid.
 
 use super::Partition;
-use crate::local::{StartEstimates, View};
+use crate::local::{StartEstimates, Step, View};
 use crate::model::Payer;
 use crate::units::{Power, Price, Rate, Time};
 
@@ -13,7 +13,8 @@ impl Partition {
 
     /// When an arriving job could start, between two instants; see [`crate::local::LocalPolicy::start_estimates`].
     pub fn start_estimates(&self, now: Time) -> StartEstimates {
-        self.policy.start_estimates(&View { state: &self.state, now })
+        let view = View { state: &self.state, now };
+        self.policy.start_estimates(&view).not_asleep(view.awake(), now)
     }
 
     /// Processors × estimate of the jobs that wait (see [`Partition::waiting`]), in processor-microseconds.
@@ -58,6 +59,13 @@ impl Partition {
             || self.wake.is_some()
             || self.state.book.next_change().is_some()
             || self.state.agenda.next().is_some()
+    }
+
+    /// Ends transitions of machines that are due: they sleep, are awake, or have been idle for long enough.
+    pub fn follow_power(&mut self, step: &mut Step<'_>) {
+        if self.state.sleepers.is_some() {
+            self.state.follow_power(step);
+        }
     }
 
     /// Begins the account of the processors now, if it has not begun.

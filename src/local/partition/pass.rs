@@ -39,6 +39,7 @@ impl Partition {
         self.is_decided = actions.trace.is_some() && !removed;
         self.actions = actions;
         self.state.tally.longest_queue = self.state.tally.longest_queue.max(self.state.waiting);
+        self.state.balance_power(step);
         Ok(())
     }
 
@@ -108,17 +109,18 @@ impl Partition {
             state.check_share(share)?;
             state.placement(live, placement)
         })?;
+        let begin = self.state.begins_at(&placement, step.now);
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
-        live.first_start.get_or_insert(step.now);
+        live.first_start.get_or_insert(begin);
         live.attempts += 1;
         let (area, expected, has_past) = (live.area(), live.estimated, live.past.is_some());
         self.state.leaves_queue(area);
         self.state.running += 1;
         if has_past {
-            self.begin_attempt(key, &placement, step);
+            self.begin_attempt(key, &placement, begin, step);
         }
         self.put(key, placement, share, step)?;
-        if has_past || !self.state.slow.is_empty() {
+        if has_past || begin > step.now || !self.state.slow.is_empty() {
             self.notify_if_moved(key, expected, step.now);
         }
         Ok(())
@@ -126,18 +128,18 @@ impl Partition {
 
     /// For a job with earlier attempts: plans its checkpoints for the machines that it really has, and records how long it has
     /// not run since its last attempt failed.
-    fn begin_attempt(&mut self, key: JobKey, placement: &ProcSet, step: &mut Step<'_>) {
+    fn begin_attempt(&mut self, key: JobKey, placement: &ProcSet, begin: Time, step: &mut Step<'_>) {
         let machines = self.state.machines_under(placement);
         let Some(live) = self.state.table.get_mut(key) else { return };
         live.plan(&self.state.settings, machines);
         live.draw_fault();
         let restarted = live.attempts > 1;
         let failed_at = live.past.as_mut().and_then(|past| {
-            past.restart = restarted.then_some(step.now);
+            past.restart = restarted.then_some(begin);
             past.failed_at.take()
         });
         if let (Some(failed_at), Some(live)) = (failed_at, self.state.table.get(key)) {
-            let since_failure = Some(step.now.since(failed_at));
+            let since_failure = Some(begin.since(failed_at));
             let (kind, cause) = (EventKind::Continued, EventCause::None);
             let event = self.state.job_event(step.now, kind, cause, live, placement.len());
             step.record(EventRecord { since_failure, ..event });
@@ -185,6 +187,7 @@ impl Partition {
         self.checked(key, "suspend", step.now, declared)?;
         self.expect(key, "suspend", step.now, &[Phase::Running])?;
         self.state.settle(key, step);
+        self.state.forget_begin(key, step.now);
         if let Some(live) = self.state.table.get_mut(key) {
             live.phase = Phase::Suspended;
             live.expected_end = Time::NEVER;
@@ -226,6 +229,7 @@ impl Partition {
             if live.job.size.is_malleable() { Ok(()) } else { Err(Violation::NotMalleable) }
         })?;
         self.state.settle(key, step);
+        self.state.forget_begin(key, step.now);
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
         let (old, held, share) = (std::mem::take(&mut live.placement), live.held, live.share);
         self.state.vacate(&old, held, share, step);
@@ -251,13 +255,15 @@ impl Partition {
 
     /// Puts a job on free processors with a share.
     fn put(&mut self, key: JobKey, placement: ProcSet, share: Rate, step: &mut Step<'_>) -> Checked {
-        let count = placement.len();
+        let (count, begin) = (placement.len(), self.state.begins_at(&placement, step.now));
         self.state.occupy(&placement, count, share, step);
         if self.state.multiprogramming_level > 1 {
             self.state.reshared.insert_all(&placement);
         }
         if let Some(live) = self.state.table.get_mut(key) {
             live.phase = Phase::Running;
+            live.since = begin;
+            live.first_start.get_or_insert(begin);
             live.placement = placement;
             live.held = count;
             live.given = count;

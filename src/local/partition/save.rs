@@ -11,12 +11,13 @@ use crate::local::agenda::Agenda;
 use crate::local::error::PartitionError;
 use crate::local::ineligible::Ineligible;
 use crate::local::numbers::Numbers;
-use crate::local::prices::Closed;
+use crate::local::power::Sleepers;
+use crate::local::prices::Meter;
 use crate::local::state::{Load, State};
 use crate::local::table::{Phase, Table};
 use crate::local::{Book, LiveJob, Step, View};
 use crate::model::{JobKey, ProcSet};
-use crate::platform::{ProcTime, Usage, WeighedTime};
+use crate::platform::{ProcTime, Usage};
 use crate::units::{Rate, Time};
 
 /// The whole state of a partition between two instants, with the state of its policy.
@@ -34,7 +35,6 @@ pub struct PartitionSave {
     tally: Tally,
     reserved: ProcTime,
     down_time: ProcTime,
-    down_weighed: WeighedTime,
     settled: Time,
     down: ProcSet,
     /// The machines that are slowed down, ascending.
@@ -42,7 +42,8 @@ pub struct PartitionSave {
     ineligible: Vec<JobKey>,
     agenda: Agenda,
     wake: Option<Time>,
-    closed: Option<Closed>,
+    meter: Meter,
+    sleepers: Option<Box<Sleepers>>,
     terms: Terms,
     policy: Vec<u8>,
 }
@@ -98,14 +99,14 @@ impl Partition {
             tally: state.tally,
             reserved: state.reserved,
             down_time: state.down_time,
-            down_weighed: state.down_weighed,
             settled: state.settled,
             down: state.down.clone(),
             slow: state.slow.iter().map(|(machine, factor)| (*machine, *factor)).collect(),
             ineligible: state.ineligible.in_order(),
             agenda: state.agenda.clone(),
             wake: self.wake,
-            closed: state.closed,
+            meter: state.meter,
+            sleepers: state.sleepers.clone(),
             terms: self.terms(),
             policy: self.policy.save(),
         }
@@ -157,9 +158,9 @@ impl Partition {
         state.tally = saved.tally;
         state.reserved = saved.reserved;
         state.down_time = saved.down_time;
-        state.down_weighed = saved.down_weighed;
         state.settled = saved.settled;
-        state.closed = saved.closed;
+        state.meter = saved.meter;
+        state.sleepers = saved.sleepers;
         state.slow = saved.slow.into_iter().collect();
         state.agenda = saved.agenda;
         state.ineligible = Ineligible::default();

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 pub(super) use variants::info;
 
 use crate::local::{
-    Actions, Arrivals, BackfillWindow, Change, Cursor, Decision, Entry, LocalPolicy, Phase, Queue, Releases,
+    Actions, Arrivals, Awake, BackfillWindow, Change, Cursor, Decision, Entry, LocalPolicy, Phase, Queue, Releases,
     Rule, View,
 };
 use crate::model::JobKey;
@@ -46,6 +46,7 @@ struct Searched {
     head: u64,
     shadow: Time,
     extra: u32,
+    awake: Awake,
 }
 
 impl Easy {
@@ -149,8 +150,9 @@ impl Easy {
             self.searched = None;
             return self.enqueue_fresh();
         };
-        let mut window = BackfillWindow { free, window: shadow.time.since(now), extra: shadow.extra };
-        let searched = Searched { free, head: head.seq, shadow: shadow.time, extra: shadow.extra };
+        let awake = view.awake().without(view.free() - free);
+        let mut window = BackfillWindow { free, window: shadow.time.since(now), extra: shadow.extra, awake };
+        let searched = Searched { free, head: head.seq, shadow: shadow.time, extra: shadow.extra, awake };
         if self.searched == Some(searched) {
             self.backfill_fresh(view, &mut window, actions);
         } else {
@@ -162,7 +164,8 @@ impl Easy {
             }
         }
         // A refused job stays refused while the window is the same: its length only decreases with time.
-        self.searched = Some(Searched { free: window.free, extra: window.extra, ..searched });
+        let BackfillWindow { free, extra, awake, .. } = window;
+        self.searched = Some(Searched { free, extra, awake, ..searched });
         if let Some(trace) = actions.trace() {
             backfills(trace, window.free, Some(head.job), Some(shadow.time));
         }
@@ -231,7 +234,9 @@ impl BackfillWindow {
     /// shadow time.
     fn fill(&mut self, entry: Entry) {
         self.free -= entry.procs;
-        if entry.estimate > self.window {
+        let held = self.awake.holds(entry.procs, entry.estimate);
+        self.awake = self.awake.without(entry.procs);
+        if held > self.window {
             self.extra -= entry.procs;
         }
     }

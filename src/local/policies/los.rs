@@ -20,7 +20,7 @@ use self::fill::{Freeze, Lists, Room};
 use self::packing::Packer;
 use crate::local::{Actions, Change, Entry, LocalPolicy, Packing, Phase, Queue, Releases, Rule, View};
 use crate::model::JobKey;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// The rank of a batch job in the queue; jobs that are moved to its head have lower ranks, and ties go by arrival.
 const BATCH: u128 = 1 << 100;
@@ -44,6 +44,8 @@ pub struct Los {
     releases: Releases,
     packer: Packer,
     lists: Lists,
+    /// How long a job may have to wait for machines to wake up; counted for all jobs while a free machine is not awake.
+    delay: Span,
 }
 
 /// The state that [`LocalPolicy::save`] keeps: rank and count of jobs that were moved or skipped.
@@ -65,6 +67,7 @@ impl Los {
             releases: Releases::new(),
             packer: Packer::default(),
             lists: Lists::default(),
+            delay: Span::ZERO,
         }
     }
 
@@ -202,6 +205,7 @@ impl LocalPolicy for Los {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut room = self.room(view);
+        self.delay = view.awake().delay;
         if let Some(trace) = actions.trace() {
             trace.rule = Rule::Packing(Packing::default());
         }

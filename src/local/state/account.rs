@@ -1,6 +1,7 @@
 //! The account of a partition: segments, failed attempts, and processor time that is reserved or down.
 
 use super::State;
+use crate::local::prices::Standing;
 use crate::local::{BookingState, Phase, Step};
 use crate::model::{Cause, JobKey, MachineState, ProcSet, Record, SegmentRecord};
 use crate::platform::{ProcTime, Usage};
@@ -36,9 +37,16 @@ impl State {
         let (energy, cost) = (job.energy, job.cost);
         job.proc_time += Usage::proc_time(job.held, job.share, span);
         job.charge += self.tariff.charge(job.held, job.share, job.since, step.now);
-        self.usage.busy_weighed += self.tariff.weigh(job.held, job.share, job.since, step.now);
         // Differences of totals, so that segments sum to the attempt's figure exactly.
-        job.energy = self.tariff.busy_energy(job.proc_time - charged.map_or(0, |charged| charged.time));
+        job.energy = Energy::ZERO;
+        if self.tariff.is_powered() {
+            let stretch = self.tariff.stretch(job.since, step.now);
+            let busy = self.tariff.busy(job.held, job.share);
+            let drawn = job.drawn.get_or_insert_default();
+            drawn.add(busy, &stretch);
+            job.energy = drawn.energy();
+            self.meter.dynamic.add(busy - self.tariff.idle(job.held, job.share), &stretch);
+        }
         job.cost = self.tariff.cost(job.charge);
         if let Some(charged) = charged {
             job.energy += charged.energy;
@@ -71,6 +79,7 @@ impl State {
         let Some(job) = self.table.get_mut(key) else { return 0 };
         let (energy, cost, time) = (job.energy, job.cost, job.proc_time);
         (job.energy, job.cost, job.proc_time, job.charge) = (Energy::ZERO, Money::ZERO, 0, 0);
+        job.drawn = None;
         let done = std::mem::take(&mut job.done).min(job.target);
         let past = job.past.get_or_insert_default();
         let (secured, overhead) = (std::mem::take(&mut past.secured), std::mem::take(&mut past.overhead));
@@ -108,6 +117,9 @@ impl State {
             }
         }
         for procs in taken {
+            if self.sleepers.is_some() {
+                self.wake_for(&procs, step);
+            }
             self.machines(&procs, MachineState::Reserved, step);
         }
     }
@@ -120,7 +132,7 @@ impl State {
         }
     }
 
-    /// Settles the time of processors that are reserved or down up to `now`.
+    /// Settles the time of processors that are reserved or down, and what those draw that are up, up to `now`.
     pub(in crate::local) fn settle_missing(&mut self, now: Time) {
         let span = now.since(self.settled);
         if !self.book.pending().is_empty() {
@@ -129,7 +141,9 @@ impl State {
         }
         if self.missing > 0 {
             self.down_time += Usage::proc_time(self.missing, Rate::FULL, span);
-            self.down_weighed += self.tariff.weigh(self.missing, Rate::FULL, self.settled, now);
+        }
+        if self.tariff.is_powered() && !span.is_zero() {
+            self.settle_standing(&self.tariff.stretch(self.settled, now));
         }
         self.settled = now;
     }
@@ -138,7 +152,7 @@ impl State {
     pub(in crate::local) fn account_from(&mut self, now: Time) {
         if self.usage.from == Time::NEVER {
             self.settle_missing(now);
-            (self.reserved, self.down_time, self.down_weighed) = (0, 0, 0);
+            (self.reserved, self.down_time, self.meter.standing) = (0, 0, Standing::default());
             self.usage.from = now;
         }
     }
@@ -148,7 +162,7 @@ impl State {
         self.settle_missing(now);
         self.usage.to = now;
         (self.usage.reserved, self.usage.down) = (self.reserved, self.down_time);
-        self.usage.down_weighed = self.down_weighed;
+        self.meter.counted = self.meter.standing;
     }
 
     /// Ends reservations that are over. True if there were any.
@@ -163,8 +177,7 @@ impl State {
 
     /// Frees the processors of a reservation; others that are owed some take theirs first.
     pub(in crate::local) fn give_back(&mut self, taken: &ProcSet, step: &mut Step<'_>) {
-        self.unused += taken.len();
-        self.free.insert_all(taken);
+        self.give_free(taken, taken.len(), step.now);
         self.machines(taken, MachineState::Idle, step);
         self.fill_bookings(step);
     }

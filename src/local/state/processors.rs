@@ -3,7 +3,7 @@
 use super::State;
 use crate::local::{BookingState, LiveJob, Phase, Step};
 use crate::model::{JobKey, MachineRecord, MachineState, ProcSet, Record};
-use crate::units::Rate;
+use crate::units::{Rate, Time};
 
 impl State {
     /// Allocates processors to a job.
@@ -16,14 +16,12 @@ impl State {
         step: &mut Step<'_>,
     ) {
         if self.multiprogramming_level == 1 {
-            self.free.remove_all(placement);
-            self.unused -= count;
+            self.take_free(placement, count, step);
             self.machines(placement, MachineState::Busy, step);
             return;
         }
         let (first, woken) = self.add_load(placement, 1, share);
-        self.unused -= first.len();
-        self.free.remove_all(&first);
+        self.take_free(&first, first.len(), step);
         self.machines(&woken, MachineState::Busy, step);
     }
 
@@ -37,19 +35,38 @@ impl State {
         step: &mut Step<'_>,
     ) {
         if self.multiprogramming_level == 1 && self.missing == 0 {
-            self.free.insert_all(placement);
-            self.unused += count;
+            self.give_free(placement, count, step.now);
             self.machines(placement, MachineState::Idle, step);
         } else if self.multiprogramming_level == 1 {
-            self.set_free(placement);
+            self.set_free(placement, step.now);
             self.idle(placement.clone(), step);
         } else {
             let (last, idle) = self.unload(placement, 1, share);
-            self.set_free(&last);
+            self.set_free(&last, step.now);
             self.idle(idle, step);
         }
         if self.book.pending().iter().any(|booking| booking.owed > 0) {
             self.fill_bookings(step);
+        }
+    }
+
+    /// Removes processors from the free ones.
+    #[inline]
+    pub(in crate::local) fn take_free(&mut self, procs: &ProcSet, count: u32, step: &mut Step<'_>) {
+        self.free.remove_all(procs);
+        self.unused -= count;
+        if self.sleepers.is_some() {
+            self.wake_for(procs, step);
+        }
+    }
+
+    /// Adds processors to the free ones.
+    #[inline]
+    pub(in crate::local) fn give_free(&mut self, procs: &ProcSet, count: u32, now: Time) {
+        self.free.insert_all(procs);
+        self.unused += count;
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.give(procs, now);
         }
     }
 
@@ -90,10 +107,9 @@ impl State {
     }
 
     /// Marks those of `procs` that are up as free.
-    fn set_free(&mut self, procs: &ProcSet) {
+    fn set_free(&mut self, procs: &ProcSet, now: Time) {
         let back = procs.intersection(&self.here);
-        self.unused += back.len();
-        self.free.insert_all(&back);
+        self.give_free(&back, back.len(), now);
     }
 
     /// Records that processors have become idle, unless they are down.
@@ -102,11 +118,28 @@ impl State {
         self.machines(&procs, MachineState::Idle, step);
     }
 
+    /// Records that processors are in this state from now on; those of machines that are not awake say so themselves.
     pub(in crate::local) fn machines(&self, procs: &ProcSet, state: MachineState, step: &mut Step<'_>) {
         if self.settings.record_machines && !procs.is_empty() {
+            let mut procs = procs.clone();
+            if let Some(sleepers) = self.sleepers.as_ref().filter(|_| state != MachineState::Down) {
+                procs.remove_all(&sleepers.not_awake(&procs));
+            }
+            self.record_machines(procs, state, step);
+        }
+    }
+
+    /// Records that processors are in this state from now on.
+    pub(super) fn record_machines(&self, procs: ProcSet, state: MachineState, step: &mut Step<'_>) {
+        if !procs.is_empty() {
             let (site, partition) = (self.settings.site, self.settings.partition);
-            let (time, procs) = (step.now, procs.clone());
-            step.sink.record(Record::Machine(MachineRecord { time, site, partition, procs, state }));
+            step.sink.record(Record::Machine(MachineRecord {
+                time: step.now,
+                site,
+                partition,
+                procs,
+                state,
+            }));
         }
     }
 
@@ -153,8 +186,15 @@ impl State {
         self.machines(procs, MachineState::Down, step);
         let lost = self.blocks(procs).intersection(&self.here);
         self.here.remove_all(&lost);
-        self.unused -= self.free.intersection(&lost).len();
-        self.free.remove_all(&lost);
+        let mut free = self.free.intersection(&lost);
+        self.unused -= free.len();
+        self.free.remove_all(&free);
+        if self.sleepers.is_some() {
+            // The rest is of machines that stay, but whose blocks are incomplete.
+            free.remove_all(procs);
+            self.forget_sleepers(procs, step);
+            self.wake_for(&free, step);
+        }
         let mut rest = ProcSet::new();
         for booking in self.book.begun(step.now) {
             let gone = booking.taken.intersection(&lost);
@@ -184,7 +224,7 @@ impl State {
         } else {
             whole = whole.iter().filter(|proc| self.load[*proc as usize].jobs == 0).collect();
         }
-        self.set_free(&whole);
+        self.set_free(&whole, step.now);
     }
 
     /// Restores which processors are down; the free processors are not changed.
@@ -240,13 +280,13 @@ impl State {
     }
 
     /// Frees the processors, or the places on shared ones, that a stalled job kept.
-    pub(in crate::local) fn abandon(&mut self, placement: &ProcSet) {
+    pub(in crate::local) fn abandon(&mut self, placement: &ProcSet, now: Time) {
         self.stalled -= 1;
         if self.multiprogramming_level == 1 {
-            self.set_free(placement);
+            self.set_free(placement, now);
         } else {
             let (last, _) = self.unload(placement, 1, Rate::ZERO);
-            self.set_free(&last);
+            self.set_free(&last, now);
         }
     }
 

@@ -52,9 +52,8 @@ cells! {
     };
     Cause, "a cause, such as `run`", |cell| word(cell, Cause::ALL, |cause| cause.name());
     TransferOutcome, "what became of a copy, such as `arrived`", |cell| word(cell, TransferOutcome::ALL, |outcome| outcome.name());
-    MachineState, "`busy`, `idle`, `reserved` or `down`", |cell| {
-        use MachineState::{Busy, Down, Idle, Reserved};
-        word(cell, [Busy, Idle, Reserved, Down], |state| state.name())
+    MachineState, "a state of a machine, such as `busy`", |cell| {
+        word(cell, MachineState::ALL, |state| state.name())
     };
     // A table without origins is that of one site.
     Origin, "`local` or `grid`", |cell| match cell {

@@ -16,14 +16,8 @@ fn tariff(idle: u64, busy: u64, price: u64) -> Tariff {
 proptest! {
     /// The slow twin multiplies first; the numbers here are small enough.
     #[test]
-    fn energy_and_cost_are_rounded_once(
-        time in 0_u128..1 << 80, more in 0_u128..1 << 80,
-        idle in 0_u64..100_000, busy in 0_u64..400_000, price in 0_u64..10_000_000_000,
-    ) {
-        let of = tariff(idle, busy, price);
-        let (idle, busy, price) = (u128::from(idle), u128::from(busy), u128::from(price));
-        prop_assert_eq!(of.busy_energy(time).nanojoules(), (time * busy) >> Rate::BITS);
-        prop_assert_eq!(of.meter(time, time + more).nanojoules(), (time * busy + more * idle) >> Rate::BITS);
+    fn cost_is_rounded_once(time in 0_u128..1 << 80, price in 0_u64..10_000_000_000) {
+        let (of, price) = (tariff(0, 0, price), u128::from(price));
         let hour = 3_600_000_000_u128 << Rate::BITS;
         prop_assert_eq!(of.cost(time).nanos(), ((time * price + hour / 2) / hour) as i128);
     }
@@ -104,14 +98,18 @@ proptest! {
         let share = Rate::from_units(share);
         let time = flat.charge(procs, share, from, to);
         prop_assert_eq!(flat.cost(time), ones.cost(ones.charge(procs, share, from, to)));
-        prop_assert_eq!(flat.weigh(procs, share, from, to), 0);
-        let usage = Usage { from, to: to + Span::from_micros(later), processors: 64, useful: time, ..Usage::default() };
-        let weighed = Usage { busy_weighed: ones.weigh(procs, share, from, to), ..usage };
-        prop_assert_eq!(flat.electricity(&usage), ones.electricity(&weighed));
+        let account = |of: &Tariff| {
+            let mut drawn = Drawn::default();
+            drawn.add(of.busy(procs, share), &of.stretch(from, to));
+            drawn.add(of.idle(64, Rate::FULL), &of.stretch(from, to + Span::from_micros(later)));
+            drawn
+        };
+        prop_assert_eq!(account(&flat).priced(1_000), 0, "it is not needed");
+        prop_assert_eq!(flat.electricity(&account(&flat)), ones.electricity(&account(&ones)));
         // Flat electricity is the facility's energy times its price.
-        let energy = facility(flat.meter(usage.busy(), usage.nominal()), pue_ppm).nanojoules();
+        let energy = facility(account(&flat).energy(), pue_ppm).nanojoules();
         let expected = (energy * u128::from(electricity) + KWH / 2) / KWH;
-        prop_assert_eq!(flat.electricity(&usage), Some(Money::from_nanos(expected as i128)));
+        prop_assert_eq!(flat.electricity(&account(&flat)), Some(Money::from_nanos(expected as i128)));
     }
 
     /// The bill is the integral of power times PUE times the price of the hour, up to the nanojoules and the 10⁻⁹ that are
@@ -124,16 +122,11 @@ proptest! {
     ) {
         let of = by_hour(&part(40_000, 95_000, 0), &rates, 7 * HOUR, electricity, pue_ppm);
         let time = Time::from_micros;
-        let usage = Usage {
-            from: time(from),
-            to: time(from + length),
-            processors: 64,
-            useful: Usage::proc_time(16, Rate::FULL, Span::from_micros(busy)),
-            busy_weighed: of.weigh(16, Rate::FULL, time(from), time(from + busy)),
-            down: Usage::proc_time(8, Rate::FULL, Span::from_micros(down)),
-            down_weighed: of.weigh(8, Rate::FULL, time(from), time(from + down)),
-            ..Usage::default()
-        };
+        let mut drawn = Drawn::default();
+        drawn.add(of.idle(56, Rate::FULL), &of.stretch(time(from), time(from + length)));
+        drawn.add(of.idle(8, Rate::FULL), &of.stretch(time(from + down), time(from + length)));
+        let dynamic = of.busy(16, Rate::FULL) - of.idle(16, Rate::FULL);
+        drawn.add(dynamic, &of.stretch(time(from), time(from + busy)));
         // Hour by hour, in millijoules of equivalent energy (float: the tolerance is far above its error).
         let mut joules = 0.0;
         let mut now = from;
@@ -147,7 +140,7 @@ proptest! {
             now = next;
         }
         let expected = joules * pue_ppm as f64 / 1e6 / 3.6e6 * electricity as f64;
-        let got = of.electricity(&usage).unwrap().nanos() as f64;
+        let got = of.electricity(&drawn).unwrap().nanos() as f64;
         prop_assert!(libm::fabs(got - expected) <= 1.0 + 1e-9 * expected, "{got}, not {expected}");
     }
 }
@@ -170,22 +163,19 @@ fn a_day_by_hand() {
     assert_eq!(of.price_at(at(60)), Price::from_nanos(100_000_000));
     // The account of these three hours: 64 cores at 40 W, ten of them at 60 W more, are 3.16 kW, with the facility 4.74 kW:
     // half an hour at 0.30 and two and a half at 0.12 are 0.711 + 1.422.
-    let usage = Usage {
-        from: at(30),
-        to: at(210),
-        processors: 64,
-        useful: Usage::proc_time(10, Rate::FULL, Span::from_secs(3 * 3_600)),
-        busy_weighed: of.weigh(10, Rate::FULL, at(30), at(210)),
-        ..Usage::default()
-    };
-    assert_eq!(of.electricity(&usage), Some(Money::from_nanos(2_133_000_000)));
-    assert_eq!(Tariff::of(&part(1, 2, 3)).electricity(&usage), None);
+    let mut drawn = Drawn::default();
+    let stretch = of.stretch(at(30), at(210));
+    drawn.add(of.idle(54, Rate::FULL), &stretch);
+    drawn.add(of.busy(10, Rate::FULL), &stretch);
+    assert_eq!(drawn.energy(), Energy::from_nanojoules(3_160_000 * 3 * 3_600_000_000));
+    assert_eq!(of.electricity(&drawn), Some(Money::from_nanos(2_133_000_000)));
+    assert_eq!(Tariff::of(&part(1, 2, 3)).electricity(&drawn), None);
 }
 
-/// The largest possible machine, at the highest power, price, factor and PUE, until the end of the time axis.
+/// The largest possible machine, at the highest power of a partition, price, factor and PUE, until the end of the time axis.
 #[test]
 fn the_largest_account_fits() {
-    let (power, price, electricity) = (1_000_000_000, 1_000_000_000_000_000_000, 100_000_000_000_000);
+    let (power, price, electricity) = (149_011, 1_000_000_000_000_000_000, 100_000_000_000_000);
     let part = PartitionSpec {
         idle: Power::from_milliwatts(power),
         busy: Power::from_milliwatts(power),
@@ -208,9 +198,12 @@ fn the_largest_account_fits() {
     let (of, processors) = (Tariff::of(&part), u128::from(MAX_PROCESSORS));
     let time = Usage::proc_time(MAX_PROCESSORS, Rate::FULL, Span::MAX);
     let energy = processors * u128::from(u64::MAX) * u128::from(power);
-    assert_eq!(of.busy_energy(time), Energy::from_nanojoules(energy));
-    assert_eq!(of.meter(time, time), Energy::from_nanojoules(energy));
-    assert_eq!(of.meter(0, time), Energy::from_nanojoules(energy));
+    let drawn = |of: &Tariff| {
+        let mut drawn = Drawn::default();
+        drawn.add(of.busy(MAX_PROCESSORS, Rate::FULL), &of.stretch(Time::ZERO, Time::NEVER));
+        drawn
+    };
+    assert_eq!(drawn(&of).energy(), Energy::from_nanojoules(energy));
     let hours = |factor: u128| processors * u128::from(u64::MAX) * factor / u128::from(HOUR);
     let between = |paid: Money, price: u64, units: u128| {
         let (paid, price) = (paid.nanos() as u128, u128::from(price));
@@ -219,9 +212,6 @@ fn the_largest_account_fits() {
     between(of.cost(time), price, hours(1));
     let of = Tariff::new(&part, &site.tariff, site.pue_ppm);
     between(of.cost(of.charge(MAX_PROCESSORS, Rate::FULL, Time::ZERO, Time::NEVER)), price, hours(10));
-    let usage = Usage { to: Time::NEVER, processors: MAX_PROCESSORS, useful: time, ..Usage::default() };
-    let usage =
-        Usage { busy_weighed: of.weigh(MAX_PROCESSORS, Rate::FULL, Time::ZERO, Time::NEVER), ..usage };
     // Ten times the price, ten times the energy.
-    between(of.electricity(&usage).unwrap(), electricity, energy / KWH * 100 + energy % KWH * 100 / KWH);
+    between(of.electricity(&drawn(&of)).unwrap(), electricity, energy / KWH * 100 + energy % KWH * 100 / KWH);
 }

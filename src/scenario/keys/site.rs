@@ -3,7 +3,7 @@
 use crate::model::{DayRates, InstantOrder, Named};
 use crate::scenario::keys::{ChurnKeys, MachineKeys, OwnWorkload, ReservationKeys};
 use crate::scenario::kind::key::keys;
-use crate::scenario::kind::named::LocalPolicy;
+use crate::scenario::kind::named::{LocalPolicy, PowerPolicy};
 use crate::scenario::kind::words::{Nothing, Or, Unlimited};
 use crate::units::{Bandwidth, Bytes, EnergyPrice, Span};
 
@@ -21,6 +21,8 @@ keys! {
         site_file as "use": Option<String>;
         /// The [local policy](policies.md); each class of machines has its own instance.
         policy: LocalPolicy = LocalPolicy(Named::bare("easy"));
+        /// The [power policy](energy.md#power-policies): which of its machines sleep, and when.
+        power_policy: PowerPolicy = PowerPolicy(Named::bare("always-on"));
         /// Its machines, class by class; a job runs inside one class.
         machines: Option<Vec<MachineKeys>>;
         /// Power usage effectiveness: energy of the facility over that of its machines, 1 to 10.

@@ -60,6 +60,8 @@ const NAMED: &str =
 /// Placeholder in the schema for the names of local policies, which are known only when the schema is requested.
 pub(crate) const LOCAL: &str = "<local policies>";
 /// See [`LOCAL`].
+pub(crate) const POWER: &str = "<power policies>";
+/// See [`LOCAL`].
 pub(crate) const BROKER: &str = "<broker policies>";
 
 /// Declares a kind for the policies of a registry.
@@ -87,6 +89,7 @@ macro_rules! policy {
 
 policy!(LocalPolicy, LOCAL);
 policy!(BrokerPolicy, BROKER);
+policy!(PowerPolicy, POWER);
 
 impl Kind for EstimateSource {
     fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {

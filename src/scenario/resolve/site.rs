@@ -6,9 +6,9 @@ use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::model::{
     CheckpointInterval, Checkpointing, ChurnSpec, DayRates, Equipment, MAX_PROCESSORS, PartitionSpec,
-    RandomChurn, Reservation, SiteError, SiteSpec, SiteTariff,
+    RandomChurn, Reservation, SiteError, SiteSpec, SiteTariff, SleepSpec,
 };
-use crate::scenario::keys::{ChurnKeys, MachineKeys, OutputKeys, ReservationKeys, SiteKeys};
+use crate::scenario::keys::{ChurnKeys, MachineKeys, OutputKeys, ReservationKeys, SiteKeys, SleepKeys};
 use crate::scenario::kind::forms::PowerKey;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Best, Or};
@@ -53,6 +53,7 @@ impl Checker<'_> {
             overrun: keys.overrun,
             pue_ppm: (pue.clamp(1.0, 10.0) * 1e6).round() as u64,
             tariff: self.tariff(path, keys),
+            power: keys.power_policy.0.clone(),
             reservations: Vec::new(),
             churn: match &keys.churn {
                 Or::Value(churn) => self.churn(&path.key("churn"), churn),
@@ -127,6 +128,9 @@ impl Checker<'_> {
         }
         if busy > Power::from_milliwatts(1_000_000_000) {
             self.beyond_reason(&path.key("busy"), &format!("{} a core", busy.text()), "1000 kW");
+        } else if u128::from(busy.milliwatts()) * u128::from(processors) > 10_000_000_000_000 {
+            let all = format!("{} a core of {processors}", busy.text());
+            self.beyond_reason(&path.key("busy"), &all, "10 GW for the class");
         }
         let price = keys.price;
         if price.nanos() > 1_000_000_000_000_000_000 {
@@ -143,7 +147,47 @@ impl Checker<'_> {
             busy,
             price,
             equipment: self.equipment(path, keys),
+            sleep: keys
+                .sleep
+                .as_ref()
+                .map(|sleep| self.sleep(&path.key("sleep"), sleep, (idle, busy), cores)),
         }
+    }
+
+    /// The sleep state of machines with so many cores of this power.
+    fn sleep(
+        &mut self,
+        path: &Path,
+        keys: &SleepKeys,
+        (idle, busy): (Power, Power),
+        cores: u32,
+    ) -> SleepSpec {
+        let machine =
+            |core: Power| Power::from_milliwatts(core.milliwatts().saturating_mul(u64::from(cores)));
+        let (idle, busy) = (machine(idle), machine(busy));
+        if keys.power >= idle {
+            let message =
+                format!("a machine draws {} asleep and {} idle; sleep saves nothing", keys.power, idle);
+            self.wrong(&path.key("power"), message);
+        }
+        let spec = SleepSpec {
+            asleep: keys.power,
+            wake: keys.wake,
+            waking: keys.waking.unwrap_or(busy),
+            fall: keys.fall,
+            falling: keys.falling.unwrap_or(idle),
+        };
+        for (key, span) in [("wake", spec.wake), ("fall", spec.fall)] {
+            if span > Span::from_secs(86_400) {
+                self.beyond_reason(&path.key(key), &span.text(), "a day");
+            }
+        }
+        for (key, power) in [("waking", spec.waking), ("falling", spec.falling)] {
+            if power.milliwatts() > busy.milliwatts().saturating_mul(10) {
+                self.beyond_reason(&path.key(key), &power.text(), "ten times that of a busy machine");
+            }
+        }
+        spec
     }
 
     /// What a machine has beyond processors.
@@ -288,8 +332,11 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that the policy exists and has the abilities that the site requires.
+    /// Checks that the policies exist and have the abilities that the site requires.
     pub(super) fn policy(&mut self, path: &Path, spec: &SiteSpec) {
+        if let Err(error) = self.policies.power.build(&spec.power) {
+            self.no_policy(&path.key("power_policy"), &error);
+        }
         match Site::check_policy(spec, &self.policies.local) {
             Ok(_) => {}
             Err(EntityError::Registry(error)) => self.no_policy(&path.key("policy"), &error),

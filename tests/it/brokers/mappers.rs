@@ -42,7 +42,7 @@ impl Holes<'_> {
         if !facts.open
             || refused.contains(&facts.facts.id)
             || procs > facts.report.present
-            || run >= u64::MAX.into()
+            || run >= u128::from(u64::MAX)
         {
             return None;
         }

@@ -64,7 +64,7 @@ fn said(pool: &Pool, job: &Job) -> Option<u128> {
 
 fn room(pool: &Pool, job: &Job) -> bool {
     let enough = u64::from(pool.report.free) >= pool.in_flight.procs + u64::from(procs(pool, job));
-    enough && said(pool, job).is_some_and(|said| said <= pool.measured.micros().into())
+    enough && said(pool, job).is_some_and(|said| said <= u128::from(pool.measured.micros()))
 }
 
 fn queued(pool: &Pool) -> u128 {

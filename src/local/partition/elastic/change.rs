@@ -172,7 +172,8 @@ impl Partition {
 
     /// Gives a running job the lowest free processors, if they stay free for as long as it needs them.
     fn grow(&mut self, key: JobKey, by: u32, step: &mut Step<'_>) -> Result<(), CommandError> {
-        if by > self.state.unused {
+        // A running job does not wait for machines to wake up.
+        if by > self.state.awake() {
             return Err(CommandRefusal::NoRoom.into());
         }
         let Some(live) = self.state.table.get(key) else { return Ok(()) };
@@ -181,7 +182,7 @@ impl Partition {
             return Err(CommandRefusal::NoRoom.into());
         }
         let share = live.share;
-        let more = self.state.free.lowest(by).ok_or(CommandRefusal::NoRoom)?;
+        let more = self.state.pick(by).ok_or(CommandRefusal::NoRoom)?;
         self.state.settle(key, step);
         self.state.occupy(&more, by, share, step);
         if let Some(live) = self.state.table.get_mut(key) {

@@ -3,7 +3,7 @@
 use super::packing::Item;
 use super::{Dedicated, Los, ShadowRule};
 use crate::local::{
-    Actions, BackfillWindow, Cursor, Entry, FreezeFacts, Packing, Profile, Queue, Rule, View,
+    Actions, Awake, BackfillWindow, Cursor, Entry, FreezeFacts, Packing, Profile, Queue, Rule, View,
 };
 use crate::units::{Span, Time};
 
@@ -76,6 +76,7 @@ impl Los {
             free,
             window: freeze.map_or(Span::MAX, |freeze| self.window(now, freeze)),
             extra: freeze.map_or(free, |freeze| freeze.extra),
+            awake: Awake::ALL,
         };
         let mut cursor = Cursor::default();
         let next = move || {
@@ -88,15 +89,16 @@ impl Los {
 
     /// Time until the freeze end: a job that starts now and runs longer than this still runs then.
     fn window(&self, now: Time, freeze: Freeze) -> Span {
+        let window = freeze.time.since(now + self.delay);
         match self.options.shadow {
-            ShadowRule::Before => freeze.time.since(now) - Span::TICK,
-            ShadowRule::By => freeze.time.since(now),
+            ShadowRule::Before => window - Span::TICK,
+            ShadowRule::By => window,
         }
     }
 
     /// True if a job that starts now still runs at the freeze end.
     fn holds(&self, now: Time, entry: Entry, freeze: Freeze) -> bool {
-        let end = now + entry.estimate;
+        let end = now + self.delay + entry.estimate;
         match self.options.shadow {
             ShadowRule::Before => end >= freeze.time,
             ShadowRule::By => end > freeze.time,

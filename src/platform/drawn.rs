@@ -1,0 +1,78 @@
+//! What is drawn, integrated over time: energy, and beside it what that energy costs and emits where this varies.
+
+use ethnum::I256;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Energy, Rate, Span};
+
+/// A power in 2⁻²⁰ milliwatts, so that shares of processors are exact.
+pub type Draw = u128;
+
+/// An integral of power over time.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drawn {
+    /// Energy in 2⁻²⁰ nanojoules.
+    energy: u128,
+    /// Energy × the price of electricity, in 2⁻²⁰ nanojoules × the values of its curve.
+    priced: Wide,
+}
+
+/// A stretch of time, with the integrals of the curves over it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stretch {
+    /// Its length.
+    pub span: Span,
+    /// The integral of the price of electricity, in values of its curve × microseconds; zero if that is flat.
+    pub priced: i128,
+}
+
+/// An integer of 256 bits: a site's power times the price of years does not fit in 128.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(i128, i128)", into = "(i128, i128)")]
+pub struct Wide(I256);
+
+impl Drawn {
+    /// Adds this much power over a stretch.
+    pub fn add(&mut self, draw: Draw, stretch: &Stretch) {
+        self.energy += draw * u128::from(stretch.span.micros());
+        if stretch.priced != 0 {
+            self.priced.0 += I256::from(draw) * I256::from(stretch.priced);
+        }
+    }
+
+    /// Adds another account.
+    pub fn merge(&mut self, other: &Self) {
+        self.energy += other.energy;
+        self.priced.0 += other.priced.0;
+    }
+
+    /// The energy, rounded down.
+    pub const fn energy(&self) -> Energy {
+        Energy::from_nanojoules(self.energy >> Rate::BITS)
+    }
+
+    /// The integral along the price of electricity in nanojoules × its values over `unit`, rounded down.
+    pub fn priced(&self, unit: u64) -> i128 {
+        self.priced.over(unit)
+    }
+}
+
+impl Wide {
+    /// Over a unit and 2²⁰, rounded down.
+    fn over(self, unit: u64) -> i128 {
+        let units = self.0.div_euclid(I256::from(unit) << Rate::BITS);
+        i128::try_from(units).unwrap_or(if units < I256::ZERO { i128::MIN } else { i128::MAX })
+    }
+}
+
+impl From<(i128, i128)> for Wide {
+    fn from((high, low): (i128, i128)) -> Self {
+        Self(I256::from_words(high, low))
+    }
+}
+
+impl From<Wide> for (i128, i128) {
+    fn from(wide: Wide) -> Self {
+        wide.0.into_words()
+    }
+}
