@@ -75,7 +75,7 @@ impl Partition {
             );
         }
         let (processors, usable) = (spec.processors(), spec.usable());
-        let absent = ProcSet::range(spec.machines.saturating_sub(spec.absent), spec.machines);
+        let absent = ProcSet::range(spec.machines().saturating_sub(spec.absent), spec.machines());
         let load =
             if multiprogramming_level > 1 { vec![Load::default(); processors as usize] } else { Vec::new() };
         let usage = Usage { from: Time::NEVER, processors, ..Usage::default() };

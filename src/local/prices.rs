@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{PartitionSpec, SiteTariff};
+use crate::model::{MachineGroup, PartitionSpec, SiteTariff};
 use crate::platform::{Tariff, Usage};
 use crate::units::{Energy, Money, Power, Price};
 
@@ -20,7 +20,8 @@ impl Prices {
     /// The tariff of a partition with these prices.
     pub(super) fn tariff(&self, spec: &PartitionSpec) -> Tariff {
         let Self { idle, busy, price, tariff, pue_ppm } = self.clone();
-        Tariff::new(&PartitionSpec { idle, busy, price, ..spec.clone() }, &tariff, pue_ppm)
+        let group = MachineGroup { idle, busy, price, ..MachineGroup::plain(&spec.name, spec.machines()) };
+        Tariff::new(&PartitionSpec { groups: vec![group], ..spec.clone() }, &tariff, pue_ppm)
     }
 }
 

@@ -49,11 +49,11 @@ impl Tariff {
         let curve =
             |rates: Option<DayRates>| rates.map(|rates| Box::new(Curve::of_day(rates, site.starts_at)));
         Self {
-            idle: u128::from(spec.idle.milliwatts()),
-            busy: u128::from(spec.busy.milliwatts()),
-            price: u128::from(spec.price.nanos()),
+            idle: u128::from(spec.idle().milliwatts()),
+            busy: u128::from(spec.busy().milliwatts()),
+            price: u128::from(spec.price().nanos()),
             // A price of zero has no curve.
-            by_hour: curve(site.price_by_hour.filter(|_| spec.price > Price::ZERO)),
+            by_hour: curve(site.price_by_hour.filter(|_| spec.price() > Price::ZERO)),
             electricity: site.electricity.map(|price| Electricity {
                 price: u128::from(price.nanos()),
                 pue_ppm,

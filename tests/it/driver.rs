@@ -238,7 +238,7 @@ impl Driver {
         self.with(|partition, step| match act {
             Act::Leave(machines) => partition.leave(&machines, EventCause::Script, step),
             Act::LeaveSite => {
-                let all = ProcSet::full(partition.spec().machines);
+                let all = ProcSet::full(partition.spec().machines());
                 partition.leave(&all, EventCause::SiteLeft, step);
             }
             Act::Join(machines) => {

@@ -294,7 +294,7 @@ fn check_partitions(
                 before.site(id).expect("the site").partitions()[number].view(Time::ZERO).here().clone();
             // Absent machines and those that are down by chance before anything happens: none of their processors is there.
             let cores = part.cores;
-            let missing = (0..part.machines)
+            let missing = (0..part.machines())
                 .filter(|machine| (machine * cores..(machine + 1) * cores).all(|proc| !begin.contains(proc)));
             let spans = down(told, id, here, missing.collect(), end);
             for segment in &segments {
@@ -322,13 +322,13 @@ fn check_partitions(
             assert!(busy + usage.reserved + usage.down <= nominal, "more was used than there was");
             assert_eq!(busy + usage.reserved + usage.down + usage.idle(), nominal);
             let meter = |part: &PartitionSpec, busy: u128, powered: u128| {
-                let idle = (powered - busy) * u128::from(part.idle.milliwatts());
-                (busy * u128::from(part.busy.milliwatts()) + idle) / SHARE
+                let idle = (powered - busy) * u128::from(part.idle().milliwatts());
+                (busy * u128::from(part.busy().milliwatts()) + idle) / SHARE
             };
             let old = was.map(|was| &was.partitions[number]);
             let drawn = match (fork, old) {
                 (Some(fork), Some(old))
-                    if (old.idle, old.busy, old.price) != (part.idle, part.busy, part.price)
+                    if (old.idle(), old.busy(), old.price()) != (part.idle(), part.busy(), part.price())
                         || was.is_some_and(|was| was.tariff != spec.tariff) =>
                 {
                     let busy_then = segments.iter().filter(|s| s.to <= fork.at).map(time).sum();

@@ -7,9 +7,9 @@ use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
     BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
-    GridContext, GridSpec, InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer,
-    PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation, SiteSpec,
-    WorkflowSettings,
+    GridContext, GridSpec, InstantOrder, Job, Link, MachineGroup, Machines, NetworkSpec, PartitionId,
+    PartitionSpec, Payer, PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation,
+    SiteSpec, WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
@@ -131,15 +131,18 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
     (1_u32..5, 0_u32..2, 1_u32..4, speed, any::<bool>(), 0_u64..3, 0_u64..3).prop_map(
         |(machines, absent, cores, (num, den), whole, power, price)| PartitionSpec {
             name: String::new(),
-            machines,
+            groups: vec![MachineGroup {
+                class: String::new(),
+                machines,
+                speed: Rate::ratio(num, den),
+                idle: Power::from_milliwatts(power * 7_000),
+                busy: Power::from_milliwatts(power * 7_000 + power * power * 3_000),
+                price: Price::from_nanos(price * 36_000_000),
+                equipment: Equipment::default(),
+            }],
             absent: absent.min(machines - 1),
             cores,
-            speed: Rate::ratio(num, den),
             allocation_unit: if whole { cores } else { 1 },
-            idle: Power::from_milliwatts(power * 7_000),
-            busy: Power::from_milliwatts(power * 7_000 + power * power * 3_000),
-            price: Price::from_nanos(price * 36_000_000),
-            equipment: Equipment::default(),
         },
     )
 }

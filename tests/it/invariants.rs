@@ -8,8 +8,8 @@ use gridemu::grid::{Grid, GridSave};
 use gridemu::local::policies::{Compress, Conservative};
 use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
 use gridemu::model::{
-    Elastic, ElasticCommand, Equipment, InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId,
-    SiteSpec, SiteTariff, Speedup,
+    Elastic, ElasticCommand, Equipment, InstantOrder, Job, JobId, MachineGroup, PartitionSpec, Record,
+    Reservation, SiteId, SiteSpec, SiteTariff, Speedup,
 };
 use gridemu::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 use gridemu::workload::{Jobs, Source};
@@ -72,15 +72,18 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
     (3_u32..9, 1_u32..5, speed, allocation_unit, power, 0_u64..5_000_000_000).prop_map(
         |(machines, cores, speed, allocation_unit, (idle, more), price)| PartitionSpec {
             name: "part".to_owned(),
-            machines,
+            groups: vec![MachineGroup {
+                class: "part".to_owned(),
+                machines,
+                speed,
+                idle: Power::from_milliwatts(idle),
+                busy: Power::from_milliwatts(idle + more),
+                price: Price::from_nanos(price),
+                equipment: Equipment::default(),
+            }],
             absent: 0,
             cores,
-            speed,
             allocation_unit: allocation_unit.min(machines * cores),
-            idle: Power::from_milliwatts(idle),
-            busy: Power::from_milliwatts(idle + more),
-            price: Price::from_nanos(price),
-            equipment: Equipment::default(),
         },
     )
 }

@@ -6,9 +6,9 @@ use gridemu::entity::ToSite;
 use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Registry, Tally};
 use gridemu::model::{
-    Cause, DayRates, Elastic, EventKind, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome,
-    PartitionId, PartitionSpec, Record, RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec, Size,
-    Speedup,
+    Cause, DayRates, Elastic, EventKind, InstantOrder, Job, JobId, JobRecord, MachineGroup, MachineState,
+    Outcome, PartitionId, PartitionSpec, Record, RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec,
+    Size, Speedup,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Span, Time};
@@ -294,7 +294,7 @@ pub(crate) fn speed_on(part: &PartitionSpec, size: &Size, procs: u32) -> u128 {
             on(procs.min(*max)) * SHARE / on(*preferred)
         }
     };
-    of_size * u128::from(part.speed.units()) / SHARE
+    of_size * u128::from(part.speed().units()) / SHARE
 }
 
 fn check_job(
@@ -410,11 +410,11 @@ fn check_job(
     assert_eq!(u128::from(record.run.micros()), target.div_ceil(given), "job {id}: run");
     let energy: u128 = segments.iter().map(|segment| segment.energy.nanojoules()).sum();
     assert_eq!(record.energy.nanojoules(), energy, "job {id}: energy is the sum of its segments");
-    assert_eq!(energy, busy * u128::from(part.busy.milliwatts()) / SHARE, "job {id}: energy");
+    assert_eq!(energy, busy * u128::from(part.busy().milliwatts()) / SHARE, "job {id}: energy");
     let cost: i128 = segments.iter().map(|segment| segment.cost.nanos()).sum();
     assert_eq!(record.cost.nanos(), cost, "job {id}: cost is the sum of its segments");
     let hour = u128::from(HOUR) * SHARE * 1_000;
-    let exact = priced * u128::from(part.price.nanos());
+    let exact = priced * u128::from(part.price().nanos());
     assert!((cost as u128 * hour).abs_diff(exact) <= hour / 2, "job {id}: cost is the tariff over use");
 }
 
@@ -522,7 +522,7 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
     assert_eq!(useful + wasted + usage.reserved + usage.idle(), nominal, "everything is accounted for");
     let busy = useful + wasted;
     let meter =
-        busy * u128::from(part.busy.milliwatts()) + (nominal - busy) * u128::from(part.idle.milliwatts());
+        busy * u128::from(part.busy().milliwatts()) + (nominal - busy) * u128::from(part.idle().milliwatts());
     assert_eq!(usage.meter.nanojoules(), meter / SHARE, "the meter is the integral of power");
     let charged: u128 = ran.jobs().filter(here).map(|record| record.energy.nanojoules()).sum();
     assert_eq!(usage.job_energy.nanojoules(), charged);
@@ -536,7 +536,7 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
     };
     let used: u128 = segments.iter().map(used).sum();
     let power =
-        used * u128::from(part.busy.milliwatts()) + (whole - used) * u128::from(part.idle.milliwatts());
+        used * u128::from(part.busy().milliwatts()) + (whole - used) * u128::from(part.idle().milliwatts());
     let kwh = power as f64 / SHARE as f64 / 1e3 / 3.6e15 * spec.pue_ppm as f64 / 1e6;
     let bill = spec.tariff.electricity.map(|price| kwh * price.nanos() as f64);
     match (usage.electricity, bill) {
@@ -597,8 +597,10 @@ fn check_machines(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], ran: 
 pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, spec: &SiteSpec, jobs: &[Job]) -> std::fmt::Result {
     writeln!(f, "{} {:?}, overrun {}", spec.policy, spec.order, spec.overrun)?;
     for part in &spec.partitions {
-        let PartitionSpec { machines, cores, speed, allocation_unit, .. } = part;
-        writeln!(f, "  {machines} × {cores} at {speed} in blocks of {allocation_unit}")?;
+        let PartitionSpec { groups, cores, allocation_unit, .. } = part;
+        for MachineGroup { machines, speed, .. } in groups {
+            writeln!(f, "  {machines} × {cores} at {speed} in blocks of {allocation_unit}")?;
+        }
     }
     for (partition, Reservation { start, end, procs, .. }) in &spec.reservations {
         writeln!(f, "  {partition}: {procs} reserved from {start} to {end}")?;

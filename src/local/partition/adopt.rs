@@ -23,9 +23,9 @@ pub(super) struct Terms {
 impl State {
     pub(super) fn prices(&self) -> Prices {
         Prices {
-            idle: self.spec.idle,
-            busy: self.spec.busy,
-            price: self.spec.price,
+            idle: self.spec.idle(),
+            busy: self.spec.busy(),
+            price: self.spec.price(),
             tariff: self.settings.tariff,
             pue_ppm: self.settings.pue_ppm,
         }

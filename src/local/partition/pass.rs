@@ -148,7 +148,7 @@ impl Partition {
     /// `expected` takes on machines that are not slowed down.
     fn notify_if_moved(&mut self, key: JobKey, expected: Work, now: Time) {
         let Some(live) = self.state.table.get(key) else { return };
-        let span = (expected - live.done).span_at(live.unhindered(self.state.spec.speed));
+        let span = (expected - live.done).span_at(live.unhindered(self.state.spec.speed()));
         let end = span.and_then(|span| now.checked_add(span)).unwrap_or(Time::NEVER);
         let from = end.max(now + Span::TICK);
         if from != live.expected_end {

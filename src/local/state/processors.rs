@@ -118,7 +118,7 @@ impl State {
     /// The processors of these machines that belong to the partition.
     pub(in crate::local) fn processors_of(&self, machines: &ProcSet) -> ProcSet {
         let mut procs = ProcSet::new();
-        let last = self.spec.machines - 1;
+        let last = self.spec.machines() - 1;
         for (from, to) in machines.intervals().filter(|(from, _)| *from <= last) {
             procs.insert_all(&ProcSet::range(from * self.spec.cores, (to.min(last) + 1) * self.spec.cores));
         }
@@ -128,7 +128,7 @@ impl State {
     /// Those of `machines` in the partition whose processors are down (with `down`) or up (without).
     pub(in crate::local) fn machines_that(&self, machines: &ProcSet, down: bool) -> ProcSet {
         let there = |machine: &u32| {
-            *machine < self.spec.machines && self.down.contains(*machine * self.spec.cores) == down
+            *machine < self.spec.machines() && self.down.contains(*machine * self.spec.cores) == down
         };
         machines.iter().filter(there).collect()
     }

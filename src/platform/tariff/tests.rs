@@ -1,16 +1,16 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{MAX_PROCESSORS, SiteSpec};
+use crate::model::{MAX_PROCESSORS, MachineGroup, SiteSpec};
 use crate::units::Span;
 
 fn tariff(idle: u64, busy: u64, price: u64) -> Tariff {
-    Tariff::of(&PartitionSpec {
+    Tariff::of(&PartitionSpec::of(MachineGroup {
         idle: Power::from_milliwatts(idle),
         busy: Power::from_milliwatts(busy),
         price: Price::from_nanos(price),
-        ..PartitionSpec::plain(1)
-    })
+        ..MachineGroup::plain("default", 1)
+    }))
 }
 
 proptest! {
@@ -46,12 +46,12 @@ fn by_hour(part: &PartitionSpec, rates: &[u16], starts_at: u64, electricity: u64
 }
 
 fn part(idle: u64, busy: u64, price: u64) -> PartitionSpec {
-    PartitionSpec {
+    PartitionSpec::of(MachineGroup {
         idle: Power::from_milliwatts(idle),
         busy: Power::from_milliwatts(busy),
         price: Price::from_nanos(price),
-        ..PartitionSpec::plain(64)
-    }
+        ..MachineGroup::plain("default", 64)
+    })
 }
 
 const HOUR: u64 = 3_600_000_000;
@@ -186,12 +186,12 @@ fn a_day_by_hand() {
 #[test]
 fn the_largest_account_fits() {
     let (power, price, electricity) = (1_000_000_000, 1_000_000_000_000_000_000, 100_000_000_000_000);
-    let part = PartitionSpec {
+    let part = PartitionSpec::of(MachineGroup {
         idle: Power::from_milliwatts(power),
         busy: Power::from_milliwatts(power),
         price: Price::from_nanos(price),
-        ..PartitionSpec::plain(MAX_PROCESSORS)
-    };
+        ..MachineGroup::plain("default", MAX_PROCESSORS)
+    });
     let tariff = SiteTariff {
         price_by_hour: Some(day(&[10_000; 24])),
         electricity: Some(EnergyPrice::from_nanos(electricity)),
