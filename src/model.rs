@@ -15,6 +15,7 @@ mod layout;
 mod named;
 mod needs;
 mod outcome;
+mod partition;
 mod procset;
 mod record;
 mod registry;
@@ -46,6 +47,7 @@ pub use layout::Layout;
 pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
 pub use needs::{Equipment, Needs};
 pub use outcome::{Outcome, RejectReason};
+pub use partition::{MachineGroup, PartitionSpec};
 pub use procset::{Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,
@@ -53,7 +55,7 @@ pub use record::{
 };
 pub(crate) use registry::standard_policies;
 pub use registry::{About, Alias, Entry, Kind, ParamInfo, Registry, RegistryError};
-pub use site::{InstantOrder, MAX_PROCESSORS, PartitionSpec, Reservation, SiteError, SiteSpec};
+pub use site::{InstantOrder, MAX_PROCESSORS, Reservation, SiteError, SiteSpec};
 pub use sleep::SleepSpec;
 pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};

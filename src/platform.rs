@@ -20,5 +20,5 @@ pub use drawn::{Draw, Drawn, Stretch};
 pub use network::{Arrival, Links, Load};
 pub use replicas::{Coming, Fetch, Known, Place, Replicas};
 pub use storage::{Storage, TooLarge};
-pub use tariff::{Tariff, facility};
+pub use tariff::{Held, Tariff, facility};
 pub use usage::{Ended, ProcTime, Usage};

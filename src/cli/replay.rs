@@ -14,7 +14,7 @@ use crate::experiment::{Anew, Control, Progress, ReplayScenario, Run, RunError};
 use crate::formats::swf::Clean;
 use crate::grid::Policies;
 use crate::metrics::GridSummary;
-use crate::model::{JobClasses, Named, PartitionSpec};
+use crate::model::{JobClasses, MachineGroup, Named};
 use crate::report;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::{EstimateSource, Override, Shaping, Workload};
@@ -211,7 +211,7 @@ impl Args {
         for (option, key, _) in flags.iter().filter(|(.., given)| *given) {
             set(option, key, "true");
         }
-        let (machine, plain) = (&self.machine, PartitionSpec::plain(1));
+        let (machine, plain) = (&self.machine, MachineGroup::plain("", 1));
         let class = "site.site.machines.default";
         let powered = machine.idle.value != plain.idle || machine.busy.value != plain.busy;
         for (option, power) in [("idle", &machine.idle), ("busy", &machine.busy)] {

@@ -43,7 +43,7 @@ impl Shown {
             |of: fn(&PartitionSpec) -> u32| site.partitions.iter().map(|part| u64::from(of(part))).sum();
         Ok(Self {
             r#use: file.path,
-            machines: sum(|part| part.machines),
+            machines: sum(|part| part.machines()),
             processors: sum(PartitionSpec::processors),
             policy: site.policy.to_string(),
             about: first_sentence(file.text),

@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 use crate::local::{Abilities, Exit, LocalPolicy, Partition, Registry, Settings, Step, Tally};
 use crate::local::{PowerRegistry, SleepRule};
 use crate::model::{
-    InstantOrder, Origin, Outcome, PartitionId, Payer, Record, RejectReason, Reservation, SiteId, SiteSpec,
+    InstantOrder, MachineGroup, Origin, Outcome, PartitionId, Payer, Record, RejectReason, Reservation,
+    SiteId, SiteSpec,
 };
 use crate::units::Time;
 use crate::workload::{Source, SourceError};
@@ -110,7 +111,12 @@ impl Site {
         let power = power.build(&spec.power)?;
         for (at, part) in spec.partitions.iter().enumerate() {
             let (policy, abilities) = Self::check_policy(&spec, registry)?;
-            let sleep = part.sleep.map(|state| power.sleep(&state, part.idle_machine()));
+            let rule = |group: &MachineGroup| {
+                let state = group.sleep.as_ref();
+                state.map_or(SleepRule::NEVER, |state| power.sleep(state, group.idle_machine(part.cores)))
+            };
+            let sleep: Vec<SleepRule> = part.groups.iter().map(rule).collect();
+            let ever = sleep.iter().any(|rule| *rule != SleepRule::NEVER);
             let booked = spec.reservations.iter().filter(|(of, _)| *of == at);
             let booked: Vec<Reservation> = booked.map(|(_, booked)| booked.clone()).collect();
             let settings = Settings {
@@ -127,7 +133,7 @@ impl Site {
                 return_queued: spec.churn.return_queued,
                 attempts: spec.churn.attempts,
                 checkpoint: spec.churn.checkpoint,
-                sleep: sleep.filter(|rule| *rule != SleepRule::NEVER),
+                sleep: if ever { sleep } else { Vec::new() },
                 mean_up: spec.churn.random.map(|random| random.up.mean()),
                 failed_attempts: Payer::default(),
             };
@@ -178,6 +184,11 @@ impl Site {
         };
         if !spec.reservations.is_empty() && !abilities.keeps_reservations {
             return Err(unable(Abilities::NO_RESERVATIONS));
+        }
+        if spec.power.name != "always-on" && abilities.multiprogramming_level > 1 {
+            return Err(unable(
+                "lets jobs share processors, which a power policy under which machines sleep does not support",
+            ));
         }
         if spec.order == InstantOrder::Event && abilities.elastic > 0 {
             return Err(unable(

@@ -105,12 +105,12 @@ fn most<'a>(places: &[Place<'a>], of: impl Fn(&PartitionSpec) -> u128) -> Option
 }
 
 fn has_tags(part: &PartitionSpec, needs: &Needs) -> bool {
-    needs.tags.is_subset(&part.equipment.tags)
+    needs.tags.is_subset(&part.equipment().tags)
 }
 
 /// The memory of the machines that so many processors are on.
 fn memory(part: &PartitionSpec, procs: u32) -> u128 {
-    let each = part.equipment.memory.map_or(u128::from(u64::MAX), |memory| u128::from(memory.count()));
+    let each = part.equipment().memory.map_or(u128::from(u64::MAX), |memory| u128::from(memory.count()));
     each * u128::from(part.machines_for(procs))
 }
 

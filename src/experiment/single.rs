@@ -91,15 +91,17 @@ fn typed(site: &SiteSpec, planned: &PlannedWorkload) -> Vec<String> {
     // Differences between classes of machines are in the scenario.
     if let [machines] = &site.partitions[..] {
         let plain = PartitionSpec::plain(1);
+        let (idle, busy, price, speed) =
+            (machines.idle(), machines.busy(), machines.price(), machines.speed());
         value(
             "allocation-unit",
             (machines.allocation_unit != plain.allocation_unit).then(|| machines.allocation_unit.to_string()),
         );
-        value("speed", (machines.speed != plain.speed).then(|| machines.speed.to_string()));
-        value("idle", (machines.idle != plain.idle).then(|| format!("'{}/core'", machines.idle)));
-        value("busy", (machines.busy != plain.busy).then(|| format!("'{}/core'", machines.busy)));
+        value("speed", (speed != plain.speed()).then(|| speed.to_string()));
+        value("idle", (idle != plain.idle()).then(|| format!("'{idle}/core'")));
+        value("busy", (busy != plain.busy()).then(|| format!("'{busy}/core'")));
         value("pue", (site.pue_ppm != 1_000_000).then(|| (site.pue_ppm as f64 / 1e6).to_string()));
-        value("price", (machines.price != plain.price).then(|| machines.price.to_string()));
+        value("price", (price != plain.price()).then(|| price.to_string()));
     }
     for (_, reserved) in &site.reservations {
         value("reserve", Some(format!("{}..{}:{}", reserved.start, reserved.end, reserved.procs)));

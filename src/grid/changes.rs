@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::model::{
     BrokerSpec, CheckpointInterval, ChurnSpec, FailureAction, GridSpec, InstantOrder, Link, LostData,
-    PartitionSpec, Payer, PlanRepair, PlanningTime, RandomChurn, Replan, Sharing, SiteSpec, SiteTariff,
-    TaskOrder, TransferMode, WorkflowSettings,
+    MachineGroup, PartitionSpec, Payer, PlanRepair, PlanningTime, RandomChurn, Replan, Sharing, SiteSpec,
+    SiteTariff, TaskOrder, TransferMode, WorkflowSettings,
 };
 use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
 
@@ -149,14 +149,31 @@ impl Found {
 
     fn partition(&mut self, old: &PartitionSpec, new: &PartitionSpec) {
         let why = "machines cannot be added or removed in the middle of a run, only leave and join by churn";
-        self.must_not("machines", &old.machines, &new.machines, u32::to_string, why);
         self.must_not("absent machines", &old.absent, &new.absent, u32::to_string, why);
         self.must_not("cores", &old.cores, &new.cores, u32::to_string, why);
-        let why = "running jobs keep the speed and the allocation units of their start";
+        let classes = |part: &PartitionSpec| -> Vec<String> {
+            part.groups.iter().map(|group| group.class.clone()).collect()
+        };
+        self.must_not("machine classes", &classes(old), &classes(new), |classes| listed(classes), why);
+        let (unit, new_unit) = (&old.allocation_unit, &new.allocation_unit);
+        let why = "running jobs keep the allocation units of their start";
+        self.must_not("allocation unit", unit, new_unit, u32::to_string, why);
+        for (group, new) in old.groups.iter().zip(&new.groups) {
+            let subject = self.subject.clone();
+            if old.groups.len() > 1 {
+                self.subject = format!("{}, class `{}`: ", subject.trim_end_matches(": "), group.class);
+            }
+            self.group(group, new);
+            self.subject = subject;
+        }
+    }
+
+    fn group(&mut self, old: &MachineGroup, new: &MachineGroup) {
+        let why = "machines cannot be added or removed in the middle of a run, only leave and join by churn";
+        self.must_not("machines", &old.machines, &new.machines, u32::to_string, why);
+        let why = "running jobs keep the speed of their start";
         let speed = |speed: &Rate| format!("{:.6}", speed.units() as f64 / Rate::FULL.units() as f64);
         self.must_not("speed", &old.speed, &new.speed, speed, why);
-        let (unit, new_unit) = (&old.allocation_unit, &new.allocation_unit);
-        self.must_not("allocation unit", unit, new_unit, u32::to_string, why);
         let why = "jobs are where machines have what they need";
         self.must_not("memory of a machine", &old.equipment.memory, &new.equipment.memory, bytes, why);
         let tags = |tags: &BTreeSet<String>| if tags.is_empty() { "none".to_owned() } else { listed(tags) };

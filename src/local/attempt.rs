@@ -67,7 +67,7 @@ impl LiveJob {
     #[inline(always)]
     pub(super) fn foresee(&mut self, spec: &PartitionSpec, settings: &Settings) {
         let size = &self.job.size;
-        let rate = size.rate_on(self.procs.min(size.max())).times(spec.speed);
+        let rate = size.rate_on(self.procs.min(size.max())).times(spec.speed());
         if settings.checkpoint.is_none() && self.past.is_none() {
             (self.target, self.estimated) = self.limits(settings.overrun);
         } else {

@@ -76,7 +76,7 @@ impl Partition {
             );
         }
         let (processors, usable) = (spec.processors(), spec.usable());
-        let absent = ProcSet::range(spec.machines.saturating_sub(spec.absent), spec.machines);
+        let absent = ProcSet::range(spec.machines().saturating_sub(spec.absent), spec.machines());
         let load =
             if multiprogramming_level > 1 { vec![Load::default(); processors as usize] } else { Vec::new() };
         let usage = Usage { from: Time::NEVER, processors, ..Usage::default() };
@@ -114,6 +114,7 @@ impl Partition {
                 settled: Time::ZERO,
                 meter: Meter::default(),
                 sleepers: None,
+                begins: BTreeMap::new(),
                 waiting: 0,
                 backlog: 0,
                 ineligible_backlog: 0,
@@ -127,8 +128,8 @@ impl Partition {
             wake: None,
         };
         let state = &mut partition.state;
-        if let (Some(spec), Some(rule)) = (state.spec.sleep, state.settings.sleep) {
-            state.sleepers = Some(Box::new(Sleepers::of(&state.spec, spec, rule, Time::ZERO)));
+        if !state.settings.sleep.is_empty() {
+            state.sleepers = Some(Box::new(Sleepers::of(&state.spec, &state.sleep_terms(), Time::ZERO)));
         }
         partition.absent(&absent);
         partition

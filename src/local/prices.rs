@@ -2,25 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::settings::Settings;
 use crate::model::{PartitionSpec, SiteTariff};
 use crate::platform::{Drawn, ProcTime, Tariff};
 use crate::units::{Energy, Money, Power, Price};
 
-/// The price and the power of processor time.
+/// What the account of a partition depends on, beside its machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Prices {
-    pub(super) idle: Power,
-    pub(super) busy: Power,
-    pub(super) price: Price,
+    /// Power of an idle core, of a busy core, and price of a core-hour, of each group.
+    pub(super) groups: Vec<(Power, Power, Price)>,
     pub(super) tariff: SiteTariff,
     pub(super) pue_ppm: u64,
 }
 
 impl Prices {
+    /// Those of a partition of this site.
+    pub(super) fn of(spec: &PartitionSpec, settings: &Settings) -> Self {
+        let groups = spec.groups.iter().map(|group| (group.idle, group.busy, group.price));
+        Self { groups: groups.collect(), tariff: settings.tariff, pue_ppm: settings.pue_ppm }
+    }
+
     /// The tariff of a partition with these prices.
     pub(super) fn tariff(&self, spec: &PartitionSpec) -> Tariff {
-        let Self { idle, busy, price, tariff, pue_ppm } = self.clone();
-        Tariff::new(&PartitionSpec { idle, busy, price, ..spec.clone() }, &tariff, pue_ppm)
+        let mut spec = spec.clone();
+        for (group, (idle, busy, price)) in spec.groups.iter_mut().zip(&self.groups) {
+            (group.idle, group.busy, group.price) = (*idle, *busy, *price);
+        }
+        Tariff::new(&spec, &self.tariff, self.pue_ppm)
     }
 }
 

@@ -246,7 +246,7 @@ mod tests {
                 }
             }
             for (free, time, extra) in windows {
-                let window = BackfillWindow { free, window: Span::from_micros(time), extra };
+                let window = BackfillWindow { free, window: Span::from_micros(time), extra, awake: Awake::ALL };
                 let (mut cursor, mut from) = (Cursor::default(), 0);
                 // One scan that takes every other job that fits.
                 let mut take = false;

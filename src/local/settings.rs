@@ -39,8 +39,8 @@ pub struct Settings {
     pub checkpoint: Option<Checkpointing>,
     /// The mean up time of a machine, if it is known: the spacing of checkpoints depends on it.
     pub mean_up: Option<Span>,
-    /// When machines sleep; `None` if they never do.
-    pub sleep: Option<SleepRule>,
+    /// When the machines of each group sleep; empty if none ever does.
+    pub sleep: Vec<SleepRule>,
     /// Who pays for an attempt that failed because of churn.
     pub failed_attempts: Payer,
 }

@@ -61,6 +61,8 @@ pub(super) struct State {
     pub(super) meter: Meter,
     /// Which machines sleep, if they ever do.
     pub(super) sleepers: Option<Box<Sleepers>>,
+    /// Jobs that wait for machines to wake up, by when they begin.
+    pub(super) begins: BTreeMap<Time, Vec<JobKey>>,
     pub(super) waiting: u64,
     /// Processors × estimate of the jobs in the queue, in processor-microseconds.
     pub(super) backlog: u128,
@@ -169,7 +171,7 @@ impl State {
 
     /// The rate of a running job: that of its size, at the speed of its slowest machine, times its share.
     pub(super) fn rate_of(&self, job: &LiveJob) -> Rate {
-        let rate = job.unhindered(self.spec.speed);
+        let rate = job.unhindered(self.spec.speed());
         if self.slow.is_empty() { rate } else { rate.times(self.slowest(&job.placement)) }
     }
 
@@ -180,7 +182,7 @@ impl State {
         } else {
             self.table.get(key).map(|job| self.slowest(&job.placement))
         };
-        let (speed, settings) = (self.spec.speed, &self.settings);
+        let (speed, settings) = (self.spec.speed(), &self.settings);
         let Some(job) = self.table.get_mut(key) else { return Ok(()) };
         job.rate = job.unhindered(speed);
         if let Some(factor) = hindered {
@@ -257,7 +259,7 @@ impl State {
         self.usage.cost += job.cost;
         self.tally.outcomes[outcome.index()] += 1;
         let procs = if job.given > 0 { job.given } else { job.procs };
-        let dedicated = job.job.size.rate_on(procs.min(job.job.size.max())).times(self.spec.speed);
+        let dedicated = job.job.size.rate_on(procs.min(job.job.size.max())).times(self.spec.speed());
         let run = allowed.span_at(dedicated).unwrap_or(Span::MAX);
         step.sink.record(Record::Job(JobRecord {
             id: job.job.id,
@@ -272,7 +274,7 @@ impl State {
             procs: job.given,
             outcome,
             run,
-            estimate: estimated.span_at(self.spec.speed).unwrap_or(Span::MAX),
+            estimate: estimated.span_at(self.spec.speed()).unwrap_or(Span::MAX),
             attempts: job.attempts,
             energy,
             cost,

@@ -142,7 +142,7 @@ impl Exact for GridMeasures {
 fn present(sites: &[SiteSpec]) -> u64 {
     let partitions = sites.iter().flat_map(|site| &site.partitions);
     let there = |partition: &PartitionSpec| {
-        u64::from(partition.machines.saturating_sub(partition.absent)) * u64::from(partition.cores)
+        u64::from(partition.machines().saturating_sub(partition.absent)) * u64::from(partition.cores)
     };
     partitions.map(there).sum()
 }

@@ -44,6 +44,20 @@ impl ProcSet {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
 
+    /// The number of members in `from..to`.
+    pub fn count(&self, from: u32, to: u32) -> u32 {
+        let within = |(index, word): (u32, u64)| {
+            let (first, last) = (index * BITS, index * BITS + BITS - 1);
+            if first >= to || last < from {
+                return 0;
+            }
+            let low = if from > first { u64::MAX << (from - first) } else { u64::MAX };
+            let high = if to <= last { !(u64::MAX << (to - first)) } else { u64::MAX };
+            (word & low & high).count_ones()
+        };
+        self.indexed().map(within).sum()
+    }
+
     /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)

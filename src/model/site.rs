@@ -1,9 +1,9 @@
-//! The description of a site: partitions of identical machines, a local policy, reservations.
+//! The description of a site: partitions, a local policy, reservations.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{ChurnSpec, Equipment, Named, Needs, PlannedJobAct, SiteTariff, SleepSpec};
+use super::{ChurnSpec, MachineGroup, Named, PartitionSpec, PlannedJobAct, SiteTariff};
 use crate::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 
 /// The most power a core may draw: 1 MW.
@@ -31,33 +31,6 @@ pub enum InstantOrder {
     /// One pass per event, arrivals before ends; a running job whose expected end has come counts as free; starts
     /// take effect after all ends. The convention of pyss and of the figures published with it.
     Event,
-}
-
-/// Identical machines of a site. A job runs inside one partition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartitionSpec {
-    /// Name, unique in its site.
-    pub name: String,
-    /// The number of machines.
-    pub machines: u32,
-    /// The number of machines, the last ones, that are down at the beginning.
-    pub absent: u32,
-    /// Processors (cores) of a machine.
-    pub cores: u32,
-    /// Speed of a processor; a trace's run times are at [`Rate::FULL`].
-    pub speed: Rate,
-    /// The allocation unit: processors are allocated in blocks of this many.
-    pub allocation_unit: u32,
-    /// Power of an idle core.
-    pub idle: Power,
-    /// Power of a busy core.
-    pub busy: Power,
-    /// Price per core-hour.
-    pub price: Price,
-    /// What a machine has beyond processors.
-    pub equipment: Equipment,
-    /// The state in which machines sleep, if they have one.
-    pub sleep: Option<SleepSpec>,
 }
 
 /// A block of processors that the queue cannot use from `start` until `end`.
@@ -90,7 +63,8 @@ pub struct SiteSpec {
     pub pue_ppm: u64,
     /// Prices by the hour of the day, and of electricity.
     pub tariff: SiteTariff,
-    /// The power policy: which machines sleep, and when.
+    /// The power policy: which machines sleep, and when. The hash of a description leaves it out if all are always on.
+    #[serde(default = "always_on", skip_serializing_if = "is_always_on")]
     pub power: Named,
     /// Static reservations, each with the index of its partition.
     pub reservations: Vec<(usize, Reservation)>,
@@ -190,56 +164,12 @@ pub enum SiteError {
     },
 }
 
-impl PartitionSpec {
-    /// `processors` machines of one core each, speed 1, no power, no price.
-    pub fn plain(processors: u32) -> Self {
-        Self {
-            name: "default".to_owned(),
-            machines: processors,
-            absent: 0,
-            cores: 1,
-            speed: Rate::FULL,
-            allocation_unit: 1,
-            idle: Power::ZERO,
-            busy: Power::ZERO,
-            price: Price::ZERO,
-            equipment: Equipment::default(),
-            sleep: None,
-        }
-    }
+fn always_on() -> Named {
+    Named::bare("always-on")
+}
 
-    /// Machines × cores.
-    pub fn processors(&self) -> u32 {
-        self.machines.saturating_mul(self.cores)
-    }
-
-    /// Power of an idle machine.
-    pub fn idle_machine(&self) -> Power {
-        Power::from_milliwatts(self.idle.milliwatts().saturating_mul(u64::from(self.cores)))
-    }
-
-    /// The processors of whole allocation units; the rest of the last block is never allocated.
-    pub fn usable(&self) -> u32 {
-        self.processors() / self.allocation_unit.max(1) * self.allocation_unit.max(1)
-    }
-
-    /// The processors that a request for `procs` gets: whole allocation units.
-    pub fn rounded(&self, procs: u32) -> u32 {
-        if self.allocation_unit <= 1 {
-            return procs;
-        }
-        procs.div_ceil(self.allocation_unit).saturating_mul(self.allocation_unit)
-    }
-
-    /// The fewest machines that have the processors that a request for `procs` gets.
-    pub fn machines_for(&self, procs: u32) -> u32 {
-        self.rounded(procs).div_ceil(self.cores.max(1))
-    }
-
-    /// Whether with all its machines up it could run what requests so many processors and has these needs.
-    pub fn could_run(&self, procs: u32, needs: &Needs) -> bool {
-        self.rounded(procs) <= self.usable() && needs.met_by(&self.equipment, self.machines_for(procs))
-    }
+fn is_always_on(power: &Named) -> bool {
+    *power == always_on()
 }
 
 impl SiteSpec {
@@ -253,7 +183,7 @@ impl SiteSpec {
             overrun: false,
             pue_ppm: 1_000_000,
             tariff: SiteTariff::default(),
-            power: Named::bare("always-on"),
+            power: always_on(),
             reservations: Vec::new(),
             churn: ChurnSpec::default(),
             record_machines: false,
@@ -276,7 +206,8 @@ impl SiteSpec {
         self.check_tariff()?;
         for part in &self.partitions {
             let (site, partition) = (self.name.clone(), part.name.clone());
-            let processors = u64::from(part.machines) * u64::from(part.cores);
+            let processors = part.groups.iter().map(|group| u64::from(group.machines)).sum::<u64>()
+                * u64::from(part.cores);
             if processors == 0 {
                 return Err(SiteError::NoProcessors { site, partition });
             }
@@ -291,15 +222,17 @@ impl SiteSpec {
                     processors,
                 });
             }
-            if part.speed == Rate::ZERO || part.speed > Rate::from_units(1_000_000 << Rate::BITS) {
-                return Err(SiteError::Speed(partition));
-            }
-            if part.idle > part.busy {
-                return Err(SiteError::Power { partition, idle: part.idle, busy: part.busy });
-            }
-            let all = part.busy.milliwatts().saturating_mul(u64::from(processors));
-            if part.busy > MOST_POWER || all > MOST_OF_PARTITION || part.price > MOST_PRICE {
-                return Err(SiteError::TooMuch(partition));
+            for MachineGroup { speed, idle, busy, price, .. } in &part.groups {
+                if *speed == Rate::ZERO || *speed > Rate::from_units(1_000_000 << Rate::BITS) {
+                    return Err(SiteError::Speed(partition));
+                }
+                if idle > busy {
+                    return Err(SiteError::Power { partition, idle: *idle, busy: *busy });
+                }
+                let all = busy.milliwatts().saturating_mul(u64::from(processors));
+                if *busy > MOST_POWER || all > MOST_OF_PARTITION || *price > MOST_PRICE {
+                    return Err(SiteError::TooMuch(partition));
+                }
             }
         }
         self.check_reservations()

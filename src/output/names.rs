@@ -36,7 +36,7 @@ impl Names {
         Self {
             sites: sites.iter().map(&mut site).collect(),
             grid: Label::new(NO_SITE),
-            powered: sites.iter().flat_map(|site| &site.partitions).any(|part| part.busy.milliwatts() > 0),
+            powered: sites.iter().flat_map(|site| &site.partitions).any(|part| part.busy().milliwatts() > 0),
         }
     }
 

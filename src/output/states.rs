@@ -70,7 +70,8 @@ impl States {
         {
             let key = (Arc::from(site.name.as_str()), Arc::from(part.name.as_str()));
             let (seen, mut down) = known.remove(&key).unwrap_or_default();
-            let mut absent = ProcSet::range(part.machines - part.absent.min(part.machines), part.machines);
+            let mut absent =
+                ProcSet::range(part.machines() - part.absent.min(part.machines()), part.machines());
             absent.remove_all(&seen);
             down.insert_all(&absent);
             changes.push((0, i64::from(down.len()) * i64::from(part.cores), 0));

@@ -36,7 +36,7 @@ impl Drawn {
     pub fn add(&mut self, draw: Draw, stretch: &Stretch) {
         self.energy += draw * u128::from(stretch.span.micros());
         if stretch.priced != 0 {
-            self.priced.0 += I256::from(draw) * I256::from(stretch.priced);
+            self.priced.0 += I256::from(draw).wrapping_mul(I256::from(stretch.priced));
         }
     }
 

@@ -5,10 +5,12 @@
 //! [`Tariff::cost`] converts a *total* into money and rounds once. Under a flat price a charge is processor time itself.
 //! Electricity likewise: a [`Drawn`] sums up power over stretches, [`Tariff::electricity`] converts it into money.
 
+use std::ops::Range;
+
 use super::Curve;
 use super::drawn::{Draw, Drawn, Stretch};
-use super::usage::{ProcTime, Usage};
-use crate::model::{DayRates, PartitionSpec, SiteTariff};
+use super::usage::ProcTime;
+use crate::model::{DayRates, PartitionSpec, ProcSet, SiteTariff};
 use crate::units::{Energy, EnergyPrice, Money, Power, Price, Rate, Time};
 
 /// The time of one processor over one hour.
@@ -21,11 +23,51 @@ const THOUSAND: u128 = DayRates::ONE as u128;
 /// The power and the prices of a partition's processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tariff {
-    idle: u128,
-    busy: u128,
+    groups: Vec<Group>,
+    /// Whether any machine draws power.
+    powered: bool,
+    /// The greatest common divisor of the prices per core-hour of all groups.
     price: u128,
+    /// The mean price per core-hour.
+    mean: u128,
     by_hour: Option<Box<Curve>>,
     electricity: Option<Electricity>,
+}
+
+/// The power and the price of a processor of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Group {
+    /// Its processors, by number.
+    procs: Range<u32>,
+    /// In milliwatts.
+    idle: u128,
+    /// In milliwatts.
+    busy: u128,
+    /// The price, in units of the common divisor.
+    price: u128,
+}
+
+/// What a set of processors draws and costs in full use.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// In milliwatts, what the processors draw when idle.
+    idle: u128,
+    /// In milliwatts, what the processors draw when busy.
+    busy: u128,
+    /// The processors, each weighed by its price in units of the tariff.
+    priced: u128,
+}
+
+impl Held {
+    /// The power while the processors are in use at `share`: of this share of their time.
+    pub fn busy(&self, share: Rate) -> Draw {
+        self.busy * u128::from(share.units())
+    }
+
+    /// The part of it that the processors draw when idle.
+    pub fn idle(&self, share: Rate) -> Draw {
+        self.idle * u128::from(share.units())
+    }
 }
 
 /// The price of electricity.
@@ -46,12 +88,21 @@ impl Tariff {
     pub fn new(spec: &PartitionSpec, site: &SiteTariff, pue_ppm: u64) -> Self {
         let curve =
             |rates: Option<DayRates>| rates.map(|rates| Box::new(Curve::of_day(rates, site.starts_at)));
+        let prices = spec.groups.iter().map(|group| u128::from(group.price.nanos()));
+        let price = prices.fold(0, divisor);
+        let groups = spec.numbered().map(|(machines, group)| Group {
+            procs: machines.start * spec.cores..machines.end * spec.cores,
+            idle: u128::from(group.idle.milliwatts()),
+            busy: u128::from(group.busy.milliwatts()),
+            price: u128::from(group.price.nanos()).checked_div(price).unwrap_or(1),
+        });
         Self {
-            idle: u128::from(spec.idle.milliwatts()),
-            busy: u128::from(spec.busy.milliwatts()),
-            price: u128::from(spec.price.nanos()),
+            groups: groups.collect(),
+            powered: spec.groups.iter().any(|group| group.busy > Power::ZERO),
+            price,
+            mean: u128::from(spec.price().nanos()),
             // A price of zero has no curve.
-            by_hour: curve(site.price_by_hour.filter(|_| spec.price > Price::ZERO)),
+            by_hour: curve(site.price_by_hour.filter(|_| price > 0)),
             electricity: site.electricity.map(|price| Electricity {
                 price: u128::from(price.nanos()),
                 pue_ppm,
@@ -60,19 +111,26 @@ impl Tariff {
         }
     }
 
-    /// Whether the processors draw power.
+    /// Whether any machine draws power.
     pub const fn is_powered(&self) -> bool {
-        self.busy > 0
+        self.powered
     }
 
-    /// The power of `procs` processors in use at `share`.
-    pub fn busy(&self, procs: u32, share: Rate) -> Draw {
-        u128::from(procs) * u128::from(share.units()) * self.busy
+    /// Whether there are processors of several groups.
+    pub fn is_mixed(&self) -> bool {
+        self.groups.len() > 1
     }
 
-    /// The power of `procs` idle processors, or of this share of their time.
-    pub fn idle(&self, procs: u32, share: Rate) -> Draw {
-        u128::from(procs) * u128::from(share.units()) * self.idle
+    /// What these processors draw and cost in full use. If all are of one group, their number `count` is enough.
+    pub fn held(&self, procs: &ProcSet, count: u32) -> Held {
+        let mut held = Held::default();
+        for group in &self.groups {
+            let count = if self.is_mixed() { procs.count(group.procs.start, group.procs.end) } else { count };
+            held.idle += u128::from(count) * group.idle;
+            held.busy += u128::from(count) * group.busy;
+            held.priced += u128::from(count) * group.price;
+        }
+        held
     }
 
     /// A stretch of time, with the integrals of the curves over it.
@@ -81,20 +139,14 @@ impl Tariff {
         Stretch { span: to.since(from), priced: curve.map_or(0, |curve| curve.over(from, to)) }
     }
 
-    /// The power of processors of which `busy` × 2⁻²⁰ are in use and `powered` × 2⁻²⁰ are present.
-    pub const fn power(&self, busy: u64, powered: u64) -> Power {
-        let idle = powered.saturating_sub(busy) as u128;
-        let drawn = (busy as u128 * self.busy + idle * self.idle) >> Rate::BITS;
-        // At most 2²⁶ processors of 10⁹ mW.
-        Power::from_milliwatts(drawn as u64)
-    }
-
-    /// The charge for `procs` processors at `share` between two instants: their processor time, or under a price
-    /// by the hour their weighed time. Sums over stretches go to [`Tariff::cost`].
-    pub fn charge(&self, procs: u32, share: Rate, from: Time, to: Time) -> ProcTime {
+    /// The charge for processors at `share` between two instants: their time, each weighed by its price in units of the tariff, and
+    /// under a price by the hour by the factor of the hour. Sums over stretches go to [`Tariff::cost`].
+    pub fn charge(&self, held: &Held, share: Rate, from: Time, to: Time) -> ProcTime {
+        let time = held.priced * u128::from(share.units());
         match &self.by_hour {
-            None => Usage::proc_time(procs, share, to.since(from)),
-            Some(curve) => weighed(procs, share, curve.over(from, to)),
+            None => time * u128::from(to.since(from).micros()),
+            // Factors are not negative.
+            Some(curve) => time * curve.over(from, to).unsigned_abs(),
         }
     }
 
@@ -109,10 +161,10 @@ impl Tariff {
         Money::from_nanos((charge / hour * self.price + part) as i128)
     }
 
-    /// The price per core-hour at an instant, rounded to the nearest 10⁻⁹.
+    /// The mean price per core-hour at an instant, rounded to the nearest 10⁻⁹.
     pub fn price_at(&self, time: Time) -> Price {
         let rate = self.by_hour.as_ref().map_or(THOUSAND, |curve| curve.at(time).unsigned_abs().into());
-        let nanos = (self.price * rate + THOUSAND / 2) / THOUSAND;
+        let nanos = (self.mean * rate + THOUSAND / 2) / THOUSAND;
         Price::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
@@ -140,9 +192,9 @@ pub fn facility(meter: Energy, pue_ppm: u64) -> Energy {
     Energy::from_nanojoules(meter / MILLION * pue + part)
 }
 
-/// Factors are not negative.
-fn weighed(procs: u32, share: Rate, integral: i128) -> ProcTime {
-    u128::from(procs) * u128::from(share.units()) * integral.unsigned_abs()
+/// The greatest common divisor.
+fn divisor(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { divisor(b, a % b) }
 }
 
 #[cfg(test)]

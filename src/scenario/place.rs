@@ -35,7 +35,7 @@ pub(crate) fn target(written: &str, sites: &[SiteSpec]) -> Result<(usize, Target
             listed(classes())
         )
     };
-    let whole = |partition: usize| ProcSet::full(site.partitions[partition].machines);
+    let whole = |partition: usize| ProcSet::full(site.partitions[partition].machines());
     let (partition, which) = match rest.as_slice() {
         [] => return Ok((at, Target::Site)),
         [class] => match (class_at(class), site.partitions.len()) {
@@ -74,13 +74,13 @@ fn numbers(written: &str, site: &SiteSpec, partition: usize) -> Result<ProcSet, 
         if first > last {
             return Err(format!("`{piece}` goes backwards; say `{last}-{first}`"));
         }
-        if last >= spec.machines {
+        if last >= spec.machines() {
             return Err(format!(
                 "site `{}` has {} machines `{}`, numbered from 0 to {}; there is no number {last}",
                 site.name,
-                spec.machines,
+                spec.machines(),
                 spec.name,
-                spec.machines.saturating_sub(1)
+                spec.machines().saturating_sub(1)
             ));
         }
         set.insert_all(&ProcSet::range(first, last + 1));

@@ -243,7 +243,7 @@ impl JobCheck<'_> {
         if !platform.rigid || !self.is_done() || job.start.is_none() {
             return;
         }
-        let (run, speed) = (u128::from(job.run.micros()), u128::from(spec.speed.units()));
+        let (run, speed) = (u128::from(job.run.micros()), u128::from(spec.speed().units()));
         // A run is its work over the speed, rounded up to a microsecond.
         let slack = u128::from(platform.slack.micros());
         // That of a job which a command ended is its work up to then, first rounded up to a microsecond at speed 1.

@@ -26,7 +26,7 @@ pub(super) struct Machines {
 
 impl Machines {
     pub(super) fn new(spec: &PartitionSpec) -> Self {
-        let absent = spec.machines.saturating_sub(spec.absent)..spec.machines;
+        let absent = spec.machines().saturating_sub(spec.absent)..spec.machines();
         Self {
             cores: spec.cores.max(1),
             allocation_unit: spec.allocation_unit.max(1),
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn machines_that_are_away_are_found() {
-        let spec = PartitionSpec { machines: 4, cores: 2, absent: 1, ..PartitionSpec::plain(4) };
+        let spec = PartitionSpec { cores: 2, absent: 1, ..PartitionSpec::plain(4) };
         let mut machines = Machines::new(&spec);
         let (secs, job) = (Time::from_secs, JobRef { workload: WorkloadId::GRID, number: JobId(1) });
         machines.leave(&ProcSet::range(1, 2), secs(10));

@@ -45,7 +45,8 @@ impl Names {
                 parts.iter().map(|part| Arc::from(part.name.as_str())).collect(),
             ));
             let numbered = (0..).map(PartitionId).zip(parts);
-            sizes.extend(numbered.map(|(partition, part)| (site, partition, part.processors(), part.speed)));
+            sizes
+                .extend(numbered.map(|(partition, part)| (site, partition, part.processors(), part.speed())));
         }
         Self { sites, sizes, adopt, adopted: BTreeMap::new() }
     }

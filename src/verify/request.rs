@@ -67,7 +67,7 @@ impl JobRequest {
     /// Its work at a place, where it may not follow from the speed.
     fn work_at(&self, (site, partition): (SiteId, PartitionId), platform: &Platform) -> Option<u128> {
         let place = platform.get(site)?.partition(partition)?;
-        let at_speed = |span: Span| u128::from(span.micros()) * u128::from(place.speed.units());
+        let at_speed = |span: Span| u128::from(span.micros()) * u128::from(place.speed().units());
         let own = self.by_class.get(&place.name).map(|(runtime, _)| at_speed(*runtime));
         let rest = || Work::of_runtime(self.runtime - self.overhead).units() + at_speed(self.overhead);
         Some(own.unwrap_or_else(rest))
@@ -176,7 +176,7 @@ impl Checker {
             // Without a partition the speed is unknown.
             Some(facts) => {
                 let partition = facts.partition(job.partition)?;
-                (partition.name.as_str(), partition.speed, facts.spec.overrun)
+                (partition.name.as_str(), partition.speed(), facts.spec.overrun)
             }
             None => ("", Rate::FULL, false),
         };

@@ -129,10 +129,10 @@ impl Checker {
             return;
         }
         // Machines that changed their speed may be slower or faster; the records do not say by how much.
-        let wrong = !state.machines.slowed && rate != spec.speed.times(share);
+        let wrong = !state.machines.slowed && rate != spec.speed().times(share);
         verdict.count_check(Rule::Work);
         if wrong || share > Rate::FULL {
-            let (job, speed) = (platform.job(subject.name), spec.speed);
+            let (job, speed) = (platform.job(subject.name), spec.speed());
             let message =
                 format!("{job} runs at a rate of {rate} where the speed is {speed} and its share {share}");
             verdict.fault(subject, Rule::Work, from, message);

@@ -29,6 +29,7 @@ fn partition(processors: u32, policy: &str) -> Partition {
         attempts: None,
         checkpoint: None,
         mean_up: None,
+        sleep: Vec::new(),
         failed_attempts: Payer::User,
     };
     Partition::new(settings, PartitionSpec::plain(processors), built, policy.to_owned(), abilities, &[])

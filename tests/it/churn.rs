@@ -155,8 +155,9 @@ fn a_job_fails_with_its_machine() {
 /// 10 W idle, 30 W busy, 36 a core-hour: a processor-second costs 0.01.
 fn priced(mut spec: SiteSpec) -> SiteSpec {
     let part = &mut spec.partitions[0];
-    (part.idle, part.busy) = (Power::from_milliwatts(10_000), Power::from_milliwatts(30_000));
-    part.price = Price::from_nanos(36_000_000_000);
+    (part.groups[0].idle, part.groups[0].busy) =
+        (Power::from_milliwatts(10_000), Power::from_milliwatts(30_000));
+    part.groups[0].price = Price::from_nanos(36_000_000_000);
     spec
 }
 
@@ -360,7 +361,7 @@ fn a_block_is_there_only_as_a_whole() {
     // processors 4 to 7 is gone, with job 2 on it, though machine 2 is there.
     let mut spec = under(site(1, "easy"), FailureAction::Requeue);
     let part = &mut spec.partitions[0];
-    (part.machines, part.cores, part.allocation_unit) = (6, 2, 4);
+    (part.groups[0].machines, part.cores, part.allocation_unit) = (6, 2, 4);
     let jobs = [job(1, 0, 4, 100), job(2, 0, 3, 100), job(3, 0, 4, 100), job(4, 1, 12, 10)];
     let registry = Registry::standard();
     let acts = script(&[leave(40, &[3]), leave(50, &[3, 2]), join(70, &[3]), join(80, &[2])]);
@@ -449,7 +450,7 @@ fn what_a_checkpoint_holds_is_not_lost() {
 fn checkpoints_are_spaced_by_work() {
     // At double speed all is over in half the time; slowed to that half by its machine, in the whole again.
     let mut spec = checkpointed(under(site(1, "easy"), FailureAction::Requeue));
-    spec.partitions[0].speed = Rate::ratio(2, 1);
+    spec.partitions[0].groups[0].speed = Rate::ratio(2, 1);
     let jobs = [job(1, 0, 1, 200)];
     // 200 s of work: 6 checkpoints, 230 s at speed 1, 115 at speed 2.
     let (ran, _) = lawful(&spec, &jobs, &Script::default());
@@ -486,7 +487,7 @@ fn youngs_interval_is_that_of_the_jobs_machines() {
     // A machine is up for 800 s in the mean and a checkpoint takes 4 s: on one machine every √(2 · 4 · 800) = 80 s, on four of
     // them every 40 s. 200 s of work have 2 checkpoints (after 80 and 160) or 4 (after 40, 80, 120 and 160).
     let mut spec = under(site(1, "easy"), FailureAction::Requeue);
-    (spec.partitions[0].machines, spec.partitions[0].cores) = (5, 2);
+    (spec.partitions[0].groups[0].machines, spec.partitions[0].cores) = (5, 2);
     spec.churn.checkpoint =
         Some(Checkpointing { interval: CheckpointInterval::Young, cost: Span::from_secs(4) });
     let script = Script { mean_up: Some(Span::from_secs(800)), ..Script::default() };
@@ -504,7 +505,7 @@ fn a_plan_knows_the_machines_that_a_job_was_given() {
     // foreseen, and that is when the others may have its room: job 3 (all ten) waits for it, and job 4, which says 211, is over
     // by then.
     let mut spec = under(site(1, "easy"), FailureAction::Requeue);
-    (spec.partitions[0].machines, spec.partitions[0].cores) = (5, 2);
+    (spec.partitions[0].groups[0].machines, spec.partitions[0].cores) = (5, 2);
     spec.churn.checkpoint =
         Some(Checkpointing { interval: CheckpointInterval::Young, cost: Span::from_secs(4) });
     let script = Script { mean_up: Some(Span::from_secs(800)), ..Script::default() };
@@ -522,7 +523,7 @@ fn a_job_on_more_machines_than_it_needs_may_end_after_a_reservation_begins() {
     // As above: job 2 was expected to end at 208, and is on parts of two machines until 212. At 210, when 8 of the 10 processors
     // are reserved, it and job 1 have three.
     let mut spec = under(reserve(site(1, "easy"), "r", 210, 300, 8), FailureAction::Requeue);
-    (spec.partitions[0].machines, spec.partitions[0].cores) = (5, 2);
+    (spec.partitions[0].groups[0].machines, spec.partitions[0].cores) = (5, 2);
     spec.churn.checkpoint =
         Some(Checkpointing { interval: CheckpointInterval::Young, cost: Span::from_secs(4) });
     let script = Script { mean_up: Some(Span::from_secs(800)), ..Script::default() };
@@ -648,10 +649,10 @@ fn an_outlook_knows_who_is_away_overdue_or_reserved() {
 fn power_is_that_of_machines_that_are_there() {
     // Two machines of two processors, 10 W idle and 30 W busy. Job 1 has three.
     let mut spec = priced(under(site(1, "easy"), FailureAction::Wait));
-    (spec.partitions[0].machines, spec.partitions[0].cores) = (2, 2);
+    (spec.partitions[0].groups[0].machines, spec.partitions[0].cores) = (2, 2);
     let registry = Registry::standard();
     let acts = script(&[leave(20, &[0]), join(30, &[0])]);
     let mut driver = Driver::new(&registry, &spec, &[job(1, 10, 3, 50)], &acts);
-    let mut watts = |secs| driver.until(secs).partition.power().milliwatts() / 1000;
+    let mut watts = |secs| driver.until(secs).partition.power(Time::from_secs(secs)).milliwatts() / 1000;
     assert_eq!([watts(0), watts(10), watts(20), watts(30), watts(70)], [40, 100, 20, 100, 40]);
 }

@@ -110,7 +110,7 @@ pub(crate) fn churning(policies: Vec<String>, most: usize) -> impl Strategy<Valu
                     *job = of_grid(job.clone());
                 }
             }
-            let machines = spec.partitions[0].machines;
+            let machines = spec.partitions[0].machines();
             let (on_failure, return_queued, checkpoint, mean_up, site_pays, again, acts_late) = settings;
             spec.churn.on_failure = on_failure;
             spec.churn.return_queued = return_queued;

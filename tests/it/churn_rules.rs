@@ -32,14 +32,14 @@ struct Machines {
 impl Machines {
     fn of(spec: &SiteSpec, script: &Script) -> Self {
         let part = &spec.partitions[0];
-        let mut down: BTreeSet<u32> = (part.machines - part.absent..part.machines).collect();
+        let mut down: BTreeSet<u32> = (part.machines() - part.absent..part.machines()).collect();
         down.extend(script.down.iter());
         let mut now = MachineStates { from: Time::ZERO, down, slow: BTreeMap::new() };
         let mut states = vec![now.clone()];
         for (time, act) in &script.acts {
             match act {
                 Act::Leave(machines) => now.down.extend(machines.iter()),
-                Act::LeaveSite => now.down.extend(0..part.machines),
+                Act::LeaveSite => now.down.extend(0..part.machines()),
                 Act::Join(machines) => machines.iter().for_each(|machine| {
                     now.down.remove(&machine);
                 }),
@@ -48,7 +48,7 @@ impl Machines {
                 }
                 Act::Cancel(_) | Act::Withdraw(_) => continue,
             }
-            now.down.retain(|machine| *machine < part.machines);
+            now.down.retain(|machine| *machine < part.machines());
             now.from = *time;
             // The first is how it was before anything happened.
             if states.len() > 1 && states.last().is_some_and(|last| last.from == *time) {
@@ -323,7 +323,7 @@ fn check_job(
         // What was spent up to the last checkpoint, without the writing up to it.
         let overhead_until_held = plan.map_or(0, |(interval, cost)| held / interval * cost);
         let lost = history.lost.get(&attempt);
-        assert_eq!(drawn, busy * u128::from(part.busy.milliwatts()) / SHARE, "job {id}: energy");
+        assert_eq!(drawn, busy * u128::from(part.busy().milliwatts()) / SHARE, "job {id}: energy");
         energy += drawn;
         sums.energy += drawn;
         sums.busy += busy;
@@ -442,8 +442,8 @@ fn check_ledger(machines: &Machines, ran: &Ran, sums: &Sums) {
     assert_eq!(usage.down, down, "time away");
     assert!(sums.busy + usage.reserved + down <= nominal, "more was used than there was");
     assert_eq!(sums.busy + usage.reserved + down + usage.idle(), nominal, "everything is accounted for");
-    let meter = sums.busy * u128::from(part.busy.milliwatts())
-        + (nominal - down - sums.busy) * u128::from(part.idle.milliwatts());
+    let meter = sums.busy * u128::from(part.busy().milliwatts())
+        + (nominal - down - sums.busy) * u128::from(part.idle().milliwatts());
     assert_eq!(usage.meter.nanojoules(), meter / SHARE, "the meter is the integral of power");
     assert_eq!(usage.job_energy.nanojoules(), sums.energy);
     assert_eq!(usage.cost.nanos(), sums.cost);

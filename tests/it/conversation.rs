@@ -19,7 +19,7 @@ use proptest::test_runner::TestRunner;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::brokers::written;
-use crate::grids::{GridCase, grids};
+use crate::grids::{GridCase, always_on};
 
 /// Small cases, as the other tests draw them.
 const SMALL: usize = 40;
@@ -50,10 +50,10 @@ fn large(number: u64) -> GridCase {
         let mut site =
             SiteSpec::plain(&format!("site-{at}"), 4 + 3 * at as u32, name.parse().expect("known"));
         let part = &mut site.partitions[0];
-        part.speed = Rate::ratio(2 + draws.below(3), 3);
-        part.price = Price::from_nanos(draws.below(4) * 36_000_000);
-        part.idle = Power::from_milliwatts(draws.below(3) * 7_000);
-        part.busy = Power::from_milliwatts(21_000 + draws.below(3) * 5_000);
+        part.groups[0].speed = Rate::ratio(2 + draws.below(3), 3);
+        part.groups[0].price = Price::from_nanos(draws.below(4) * 36_000_000);
+        part.groups[0].idle = Power::from_milliwatts(draws.below(3) * 7_000);
+        part.groups[0].busy = Power::from_milliwatts(21_000 + draws.below(3) * 5_000);
         if number.is_multiple_of(2) {
             part.allocation_unit = 1 + at as u32 % 2;
             let (leaves, comes) = (200 + 90 * at as u64, 420 + 70 * at as u64);
@@ -127,7 +127,7 @@ fn local(number: u64, draws: &mut Draws) -> Job {
 /// The cases: first the small ones, then the large ones.
 fn cases() -> Vec<GridCase> {
     let mut runner = TestRunner::deterministic();
-    let mut small = || grids().new_tree(&mut runner).expect("a case").current();
+    let mut small = || always_on().new_tree(&mut runner).expect("a case").current();
     let mut cases: Vec<GridCase> = (0..SMALL).map(|_| small()).collect();
     cases.extend((0..LARGE).map(large));
     cases

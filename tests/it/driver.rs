@@ -238,7 +238,7 @@ impl Driver {
         self.with(|partition, step| match act {
             Act::Leave(machines) => partition.leave(&machines, EventCause::Script, step),
             Act::LeaveSite => {
-                let all = ProcSet::full(partition.spec().machines);
+                let all = ProcSet::full(partition.spec().machines());
                 partition.leave(&all, EventCause::SiteLeft, step);
             }
             Act::Join(machines) => {
@@ -321,6 +321,7 @@ fn partition(registry: &Registry, spec: &SiteSpec, script: &Script) -> Partition
         attempts: spec.churn.attempts,
         checkpoint: spec.churn.checkpoint,
         mean_up: script.mean_up,
+        sleep: Vec::new(),
         failed_attempts: script.failed_attempts,
     };
     let booked: Vec<Reservation> = spec.reservations.iter().map(|(_, booked)| booked.clone()).collect();

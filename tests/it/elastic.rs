@@ -102,7 +102,7 @@ fn a_run_that_a_command_ends_on_a_slow_machine_is_legal() {
     job.estimate = Span::from_micros(14_861_767);
     job.elastic = Some([less(4_671_006), less(9_329_820)].into());
     let mut spec = site(9, "easy-e");
-    spec.partitions[0].speed = Rate::ratio(47_541, 100_000);
+    spec.partitions[0].groups[0].speed = Rate::ratio(47_541, 100_000);
     spec.churn.checkpoint = Some(Checkpointing {
         interval: CheckpointInterval::Every(Span::from_secs(4)),
         cost: Span::from_micros(700_000),
@@ -287,7 +287,7 @@ fn no_command_makes_a_job_last_beyond_all_reason() {
         let commands: Vec<(u64, Elastic)> = (10..30).map(|at| (at, more(by))).collect();
         for first in [5, 1_000] {
             let mut spec = site(4, "easy-e");
-            spec.partitions[0].speed = Rate::ratio(speed, 10);
+            spec.partitions[0].groups[0].speed = Rate::ratio(speed, 10);
             let jobs = [job(1, 0, 4, first), with(job(2, 0, 4, 100), &commands), job(3, 0, 4, 10)];
             let ran = support::run(&spec, &jobs);
             assert_eq!(refused(&ran), vec![CommandRefusal::TooLong; 20 - carried], "{speed}, {first}");

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use gridemu::grid::{Grid, Policies};
 use gridemu::metrics::Fingerprint;
 use gridemu::model::{
-    BrokerSpec, GridSpec, Link, NetworkSpec, Outcome, PartitionSpec, Record, RejectReason, SiteId, SiteSpec,
-    TaskOrder, TaskRecord, WorkflowRecord, WorkflowSpec, WorkflowTask,
+    BrokerSpec, GridSpec, Link, MachineGroup, NetworkSpec, Outcome, PartitionSpec, Record, RejectReason,
+    SiteId, SiteSpec, TaskOrder, TaskRecord, WorkflowRecord, WorkflowSpec, WorkflowTask,
 };
 use gridemu::units::{Rate, Span, Time};
 use gridemu::workflow::WorkflowSource;
@@ -74,7 +74,10 @@ pub(crate) fn secs(time: Time) -> u64 {
 /// Sites of one processor at these speeds, in 2⁻²⁰, that are reported at every change over a network that takes no time.
 pub(crate) fn instant(policy: &str, speeds: &[u64]) -> GridSpec {
     let site = |(at, speed): (usize, &u64)| {
-        let partition = PartitionSpec { speed: Rate::from_units(*speed), ..PartitionSpec::plain(1) };
+        let partition = PartitionSpec::of(MachineGroup {
+            speed: Rate::from_units(*speed),
+            ..MachineGroup::plain("default", 1)
+        });
         let plain = SiteSpec::plain(&format!("site-{at}"), 1, "fcfs".parse().expect("a policy"));
         SiteSpec { partitions: vec![partition], ..plain }
     };

@@ -64,7 +64,8 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
         if aspects.prices {
             for (number, part) in site.partitions.iter_mut().enumerate() {
                 let other = &other.partitions[number % other.partitions.len()];
-                (part.idle, part.busy, part.price) = (other.idle, other.busy, other.price);
+                (part.groups[0].idle, part.groups[0].busy, part.groups[0].price) =
+                    (other.groups[0].idle, other.groups[0].busy, other.groups[0].price);
             }
             if place % 2 == 0 {
                 site.tariff = SiteTariff {

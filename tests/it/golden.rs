@@ -7,7 +7,7 @@
 use gridemu::experiment::{Progress, ReplayScenario};
 use gridemu::grid::Policies;
 use gridemu::metrics::Fingerprint;
-use gridemu::model::{Job, PartitionSpec, Speedup};
+use gridemu::model::{Job, MachineGroup, PartitionSpec, Speedup};
 use gridemu::scenario::{Override, Workload};
 use gridemu::units::{Power, Price};
 
@@ -45,14 +45,13 @@ fn hand_made() -> Vec<Job> {
 
 fn energy_quantum_reservation() -> Fingerprint {
     let mut spec = reserve(site(64, "easy"), "class", 200, 260, 20);
-    let partition = PartitionSpec {
-        allocation_unit: 8,
+    let group = MachineGroup {
         idle: "40 W".parse::<Power>().unwrap(),
         busy: "95.5 W".parse::<Power>().unwrap(),
         price: "0.18/core-h".parse::<Price>().unwrap(),
-        ..PartitionSpec::plain(64)
+        ..MachineGroup::plain("default", 64)
     };
-    spec.partitions = vec![partition];
+    spec.partitions = vec![PartitionSpec { allocation_unit: 8, ..PartitionSpec::of(group) }];
     spec.pue_ppm = 1_350_000;
     let (jobs, mut fingerprint) = (hand_made(), Fingerprint::new());
     let ran = run(&spec, &jobs);

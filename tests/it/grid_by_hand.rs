@@ -28,8 +28,9 @@ fn machines(count: u32) -> Machines {
 /// 10 W idle, 30 W busy, and so many cents a processor-second.
 fn priced(spec: &mut GridSpec, site: usize, cents: u64) {
     let part = &mut spec.sites[site].partitions[0];
-    (part.idle, part.busy) = (Power::from_milliwatts(10_000), Power::from_milliwatts(30_000));
-    part.price = Price::from_nanos(36_000_000_000 * cents);
+    (part.groups[0].idle, part.groups[0].busy) =
+        (Power::from_milliwatts(10_000), Power::from_milliwatts(30_000));
+    part.groups[0].price = Price::from_nanos(36_000_000_000 * cents);
 }
 
 fn run(spec: &GridSpec, jobs: Vec<Job>) -> (Vec<Record>, Grid) {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use gridemu::grid::{Grid, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
-    Cause, EventCause, EventKind, EventRecord, GridSpec, Job, JobId, JobRecord, Link, Origin, Outcome,
-    PartitionId, PartitionSpec, Payer, Record, SegmentRecord, SiteId, SiteSpec,
+    Cause, EventCause, EventKind, EventRecord, GridSpec, Job, JobId, JobRecord, Link, MachineRecord, Origin,
+    Outcome, PartitionId, PartitionSpec, Payer, Record, SegmentRecord, SiteId, SiteSpec,
 };
 use gridemu::units::{Bytes, Span, Time};
 use proptest::prelude::*;
@@ -15,6 +15,7 @@ use proptest::test_runner::TestRunner;
 
 use crate::grids::{GridCase, GridRan, brokers, grids};
 use crate::invariants::variants;
+use crate::naps;
 use crate::support::{Law, SHARE, assert_legal, check_processors};
 
 struct JournalEntry<'a> {
@@ -23,11 +24,18 @@ struct JournalEntry<'a> {
     segments: Vec<&'a SegmentRecord>,
     staging: Vec<&'a SegmentRecord>,
     events: Vec<&'a EventRecord>,
+    machines: Vec<&'a MachineRecord>,
 }
 
 impl<'a> JournalEntry<'a> {
     fn of(records: &'a [Record]) -> Self {
-        let mut told = Self { jobs: BTreeMap::new(), segments: vec![], staging: vec![], events: vec![] };
+        let mut told = Self {
+            jobs: BTreeMap::new(),
+            segments: vec![],
+            staging: vec![],
+            events: vec![],
+            machines: vec![],
+        };
         for record in records {
             match record {
                 Record::Job(job) => {
@@ -37,6 +45,7 @@ impl<'a> JournalEntry<'a> {
                 Record::Segment(segment) if segment.cause == Cause::Staging => told.staging.push(segment),
                 Record::Segment(segment) => told.segments.push(segment),
                 Record::Event(event) => told.events.push(event),
+                Record::Machine(machine) => told.machines.push(machine),
                 _ => {}
             }
         }
@@ -294,7 +303,7 @@ fn check_partitions(
                 before.site(id).expect("the site").partitions()[number].view(Time::ZERO).here().clone();
             // Absent machines and those that are down by chance before anything happens: none of their processors is there.
             let cores = part.cores;
-            let missing = (0..part.machines)
+            let missing = (0..part.machines())
                 .filter(|machine| (machine * cores..(machine + 1) * cores).all(|proc| !begin.contains(proc)));
             let spans = down(told, id, here, missing.collect(), end);
             for segment in &segments {
@@ -322,13 +331,25 @@ fn check_partitions(
             assert!(busy + usage.reserved + usage.down <= nominal, "more was used than there was");
             assert_eq!(busy + usage.reserved + usage.down + usage.idle(), nominal);
             let meter = |part: &PartitionSpec, busy: u128, powered: u128| {
-                let idle = (powered - busy) * u128::from(part.idle.milliwatts());
-                (busy * u128::from(part.busy.milliwatts()) + idle) / SHARE
+                let idle = (powered - busy) * u128::from(part.idle().milliwatts());
+                (busy * u128::from(part.busy().milliwatts()) + idle) / SHARE
             };
             let old = was.map(|was| &was.partitions[number]);
+            let machines = told.machines.iter().filter(|m| (m.site, m.partition) == (id, here)).copied();
+            let naps = naps::naps(machines, cores, end);
+            if fork.is_none() {
+                naps::check(&naps, part, &segments, end);
+            }
+            let beyond = match (fork, old) {
+                (Some(fork), Some(old)) => {
+                    naps::beyond_idle(&naps, old, Time::ZERO, fork.at)
+                        + naps::beyond_idle(&naps, part, fork.at, end)
+                }
+                _ => naps::beyond_idle(&naps, part, Time::ZERO, end),
+            };
             let drawn = match (fork, old) {
                 (Some(fork), Some(old))
-                    if (old.idle, old.busy, old.price) != (part.idle, part.busy, part.price)
+                    if (old.idle(), old.busy(), old.price()) != (part.idle(), part.busy(), part.price())
                         || was.is_some_and(|was| was.tariff != spec.tariff) =>
                 {
                     let busy_then = segments.iter().filter(|s| s.to <= fork.at).map(time).sum();
@@ -345,7 +366,8 @@ fn check_partitions(
                 }
                 _ => meter(part, busy, nominal - usage.down),
             };
-            assert_eq!(usage.meter.nanojoules(), drawn, "the meter is the integral of power");
+            let drawn = drawn as i128 + beyond;
+            assert_eq!(usage.meter.nanojoules() as i128, drawn, "the meter is the integral of power");
             let energy: u128 = segments.iter().map(|segment| segment.energy.nanojoules()).sum();
             assert_eq!(usage.job_energy.nanojoules(), energy);
             assert!(usage.job_energy <= usage.meter);

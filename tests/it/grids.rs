@@ -7,9 +7,9 @@ use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
     BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
-    GridContext, GridSpec, InstantOrder, Job, Link, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer,
-    PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation, SiteSpec,
-    WorkflowSettings,
+    GridContext, GridSpec, InstantOrder, Job, Link, MachineGroup, Machines, NetworkSpec, PartitionId,
+    PartitionSpec, Payer, PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation,
+    SiteSpec, WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
@@ -93,6 +93,9 @@ impl GridCase {
             if sharing {
                 site.order = InstantOrder::Instant;
             }
+            if abilities.multiprogramming_level > 1 {
+                site.power = gridemu::model::Named::bare("always-on");
+            }
         }
         case.spec.broker.as_mut().expect("a broker").policy = broker.parse().expect("a policy");
         case
@@ -131,15 +134,19 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
     (1_u32..5, 0_u32..2, 1_u32..4, speed, any::<bool>(), 0_u64..3, 0_u64..3).prop_map(
         |(machines, absent, cores, (num, den), whole, power, price)| PartitionSpec {
             name: String::new(),
-            machines,
+            groups: vec![MachineGroup {
+                class: String::new(),
+                machines,
+                speed: Rate::ratio(num, den),
+                idle: Power::from_milliwatts(power * 7_000),
+                busy: Power::from_milliwatts(power * 7_000 + power * power * 3_000),
+                price: Price::from_nanos(price * 36_000_000),
+                equipment: Equipment::default(),
+                sleep: None,
+            }],
             absent: absent.min(machines - 1),
             cores,
-            speed: Rate::ratio(num, den),
             allocation_unit: if whole { cores } else { 1 },
-            idle: Power::from_milliwatts(power * 7_000),
-            busy: Power::from_milliwatts(power * 7_000 + power * power * 3_000),
-            price: Price::from_nanos(price * 36_000_000),
-            equipment: Equipment::default(),
         },
     )
 }
@@ -297,7 +304,20 @@ fn jobs(most: usize, data: bool) -> impl Strategy<Value = Vec<Job>> {
 }
 
 /// Grids of one to four sites under a broker.
+/// Grids whose machines may sleep.
 pub(crate) fn grids() -> impl Strategy<Value = GridCase> {
+    (always_on(), vec(crate::support::sleep(), 4)).prop_map(|(mut case, sleep)| {
+        case.spec
+            .sites
+            .iter_mut()
+            .zip(sleep)
+            .for_each(|(site, sleep)| crate::support::put_to_sleep(site, sleep));
+        case
+    })
+}
+
+/// Grids whose machines never sleep.
+pub(crate) fn always_on() -> impl Strategy<Value = GridCase> {
     let latency = select(vec![0_u64, 20_000, 1_000_000]);
     let bandwidth = select(vec![None, Some(100_000_u64), Some(1_000_003), Some(1_000_000_000)]);
     let place = (site(), latency, bandwidth, jobs(7, false));

@@ -336,7 +336,7 @@ fn a_parallel_job_runs_at_the_pace_of_its_most_loaded_processor() {
 #[test]
 fn fast_processors_halve_run_time_and_estimate() {
     let mut spec = site(4, "easy");
-    spec.partitions[0].speed = Rate::ratio(2, 1);
+    spec.partitions[0].groups[0].speed = Rate::ratio(2, 1);
     let jobs = [
         job(1, 0, 3, 100),
         job(2, 1, 4, 10),
@@ -373,9 +373,10 @@ fn energy_and_cost_add_up() {
     // at 30 W and 350 idle at 10 W: 7500 + 3500 J.
     let mut spec = site(4, "fcfs");
     let part = &mut spec.partitions[0];
-    (part.machines, part.cores) = (2, 2);
-    (part.idle, part.busy) = (Power::from_milliwatts(10_000), Power::from_milliwatts(30_000));
-    part.price = "0.36/core-h".parse::<Price>().unwrap();
+    (part.groups[0].machines, part.cores) = (2, 2);
+    (part.groups[0].idle, part.groups[0].busy) =
+        (Power::from_milliwatts(10_000), Power::from_milliwatts(30_000));
+    part.groups[0].price = "0.36/core-h".parse::<Price>().unwrap();
     let ran = lawful(&spec, &[job(1, 0, 2, 100), job(2, 100, 1, 50)]);
     let joules = |energy: gridemu::units::Energy| energy.nanojoules() / 1_000_000_000;
     assert_eq!([joules(ran.job(1).energy), joules(ran.job(2).energy)], [6_000, 1_500]);
@@ -394,8 +395,8 @@ fn prices_follow_the_hour_of_the_day() {
     // 2 × 0.20 + 2 × 0.10 = 0.60.
     let mut spec = site(2, "fcfs");
     let part = &mut spec.partitions[0];
-    (part.idle, part.busy) = (Power::ZERO, "500 W".parse().unwrap());
-    part.price = "0.40/core-h".parse().unwrap();
+    (part.groups[0].idle, part.groups[0].busy) = (Power::ZERO, "500 W".parse().unwrap());
+    part.groups[0].price = "0.40/core-h".parse().unwrap();
     spec.pue_ppm = 2_000_000;
     spec.tariff.price_by_hour = Some("22-6=0.25".parse().unwrap());
     spec.tariff.electricity = Some("0.20/kWh".parse().unwrap());
@@ -574,7 +575,7 @@ fn a_cancelled_start_is_not_carried_out_for_another_job() {
 fn a_job_goes_to_the_partition_it_names_or_the_first_that_is_large_enough() {
     let mut spec = site(2, "fcfs");
     let mut large = spec.partitions[0].clone();
-    (large.name, large.machines) = ("large".to_owned(), 8);
+    (large.name, large.groups[0].machines) = ("large".to_owned(), 8);
     spec.partitions.push(large);
     let jobs = [
         job(1, 0, 2, 10),
@@ -617,9 +618,10 @@ pub(crate) struct Golden {
 pub(crate) fn golden_scenarios() -> Vec<Golden> {
     let mut priced = site(4, "conservative[compress=start]");
     let part = &mut priced.partitions[0];
-    (part.machines, part.cores, part.allocation_unit) = (3, 4, 2);
-    (part.speed, part.price) = (Rate::ratio(3, 2), Price::from_nanos(180_000_000));
-    (part.idle, part.busy) = (Power::from_milliwatts(40_000), Power::from_milliwatts(95_000));
+    (part.groups[0].machines, part.cores, part.allocation_unit) = (3, 4, 2);
+    (part.groups[0].speed, part.groups[0].price) = (Rate::ratio(3, 2), Price::from_nanos(180_000_000));
+    (part.groups[0].idle, part.groups[0].busy) =
+        (Power::from_milliwatts(40_000), Power::from_milliwatts(95_000));
     let mixed: Vec<Job> = (0..12)
         .map(|n| {
             // Sizes 1 to 7, run times 5 to 53 s, estimates from a third too short to three times as long.

@@ -8,8 +8,8 @@ use gridemu::grid::{Grid, GridSave};
 use gridemu::local::policies::{Compress, Conservative};
 use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
 use gridemu::model::{
-    Elastic, ElasticCommand, Equipment, InstantOrder, Job, JobId, PartitionSpec, Record, Reservation, SiteId,
-    SiteSpec, SiteTariff, Speedup,
+    Elastic, ElasticCommand, Equipment, InstantOrder, Job, JobId, MachineGroup, PartitionSpec, Record,
+    Reservation, SiteId, SiteSpec, SiteTariff, Speedup,
 };
 use gridemu::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 use gridemu::workload::{Jobs, Source};
@@ -72,15 +72,19 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
     (3_u32..9, 1_u32..5, speed, allocation_unit, power, 0_u64..5_000_000_000).prop_map(
         |(machines, cores, speed, allocation_unit, (idle, more), price)| PartitionSpec {
             name: "part".to_owned(),
-            machines,
+            groups: vec![MachineGroup {
+                class: "part".to_owned(),
+                machines,
+                speed,
+                idle: Power::from_milliwatts(idle),
+                busy: Power::from_milliwatts(idle + more),
+                price: Price::from_nanos(price),
+                equipment: Equipment::default(),
+                sleep: None,
+            }],
             absent: 0,
             cores,
-            speed,
             allocation_unit: allocation_unit.min(machines * cores),
-            idle: Power::from_milliwatts(idle),
-            busy: Power::from_milliwatts(idle + more),
-            price: Price::from_nanos(price),
-            equipment: Equipment::default(),
         },
     )
 }
@@ -172,14 +176,15 @@ pub(crate) fn cases(policies: Vec<String>, most: usize) -> impl Strategy<Value =
     let booked = vec((0_usize..3, 0_u64..120, 1_u64..50, 1_u32..9), 0..4);
     let site =
         (vec(partition(), 1..4), proptest::sample::select(policies), any::<bool>(), any::<bool>(), booked);
-    (site, jobs(most), cancels, tariff()).prop_map(
-        |((partitions, policy, overrun, event, booked), jobs, cancels, tariff)| {
+    (site, jobs(most), cancels, tariff(), support::sleep()).prop_map(
+        |((partitions, policy, overrun, event, booked), jobs, cancels, tariff, sleep)| {
             let mut spec = support::site(1, &policy);
             spec.tariff = tariff;
             spec.partitions = partitions;
             for (at, part) in spec.partitions.iter_mut().enumerate() {
                 part.name = format!("part{at}");
             }
+            support::put_to_sleep(&mut spec, sleep);
             (spec.overrun, spec.pue_ppm, spec.record_machines) = (overrun, 1_400_000, true);
             let abilities = Registry::standard().build(&spec.policy).expect("a policy").1;
             if event && abilities.space_sharing() {
@@ -466,6 +471,8 @@ proptest! {
     ) {
         let mut watched = case.spec.clone();
         watched.overrun = false;
+        // A job on a machine that sleeps begins later than it gets its processors.
+        watched.power = gridemu::model::Named::bare("always-on");
         let straight = straight(&Case { spec: watched.clone(), ..case.clone() });
         watched.policy.name = "promising".to_owned();
         let mut grid =

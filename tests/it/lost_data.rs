@@ -380,7 +380,7 @@ impl Case {
     fn spec(&self) -> GridSpec {
         let site = |at: usize| {
             let mut site = SiteSpec::plain(&format!("site-{at}"), 2, "fcfs".parse().expect("a policy"));
-            site.partitions[0].speed = Rate::from_units((1 + at as u64) << 20);
+            site.partitions[0].groups[0].speed = Rate::from_units((1 + at as u64) << 20);
             let mut time = 0;
             for (nth, gap) in self.churn[at].iter().enumerate() {
                 time += gap;

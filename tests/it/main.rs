@@ -44,6 +44,7 @@ mod legs;
 mod los;
 mod los_twin;
 mod lost_data;
+mod naps;
 mod needs;
 mod omniscient;
 mod oracle;

@@ -5,8 +5,8 @@ use std::fs;
 
 use gridemu::grid::{Grid, Policies};
 use gridemu::model::{
-    Equipment, EventCause, GridSpec, JobId, Origin, Outcome, PartitionSpec, Record, RejectReason, TaskRecord,
-    WorkflowSpec,
+    Equipment, EventCause, GridSpec, JobId, MachineGroup, Origin, Outcome, PartitionSpec, Record,
+    RejectReason, TaskRecord, WorkflowSpec,
 };
 use gridemu::units::{Bytes, Rate, Span, Time};
 use gridemu::verify::Rule;
@@ -54,12 +54,13 @@ fn two_classes(policy: &str) -> GridSpec {
     let mut grid = instant(policy, &[2 << 20]);
     let plain = &mut grid.sites[0].partitions;
     plain[0].name = "plain".to_owned();
-    plain.push(PartitionSpec {
-        name: "gpu".to_owned(),
+    let group = MachineGroup {
+        class: "gpu".to_owned(),
         equipment: has(None, &["gpu"]),
         speed: Rate::FULL,
-        ..plain[0].clone()
-    });
+        ..plain[0].groups[0].clone()
+    };
+    plain.push(PartitionSpec { name: "gpu".to_owned(), groups: vec![group], ..plain[0].clone() });
     grid
 }
 
@@ -103,7 +104,8 @@ fn a_group_needs_what_each_of_its_tasks_needs() {
 fn memory_is_spread_over_the_machines_that_a_task_takes() {
     let mut grid = instant("mct", &[2 << 20, 1 << 20]);
     for (site, equipment) in grid.sites.iter_mut().zip([has(Some(4), &[]), has(None, &[])]) {
-        let machines = PartitionSpec { machines: 4, cores: 2, equipment, ..site.partitions[0].clone() };
+        let group = MachineGroup { machines: 4, equipment, ..site.partitions[0].groups[0].clone() };
+        let machines = PartitionSpec { cores: 2, groups: vec![group], ..site.partitions[0].clone() };
         site.partitions = vec![machines];
     }
     let mut spec = workflow(&[10, 10, 10, 10], &[(2, 3)]);
@@ -115,7 +117,7 @@ fn memory_is_spread_over_the_machines_that_a_task_takes() {
     assert_eq!(sites(&run(&grid, &spec, &[], "none")), [0, 1, 0, 0]);
     // In one group the last two need 4 GB at once, since the second waits for the first.
     assert_eq!(sites(&run(&grid, &spec, &[], "vertical")), [0, 1, 0, 0]);
-    grid.sites[1].partitions[0].equipment = has(Some(1), &[]);
+    grid.sites[1].partitions[0].groups[0].equipment = has(Some(1), &[]);
     let records = run(&grid, &spec, &[], "none");
     let outcomes: Vec<Outcome> = tasks(&records).iter().map(|task| task.outcome).collect();
     assert_eq!(outcomes[1], Outcome::Rejected(RejectReason::NoPool));
@@ -164,7 +166,7 @@ proptest! {
         let mut case = case;
         case.spec.broker.as_mut().expect("a broker").policy = policy.parse().expect("a policy");
         let partitions = case.spec.sites.iter_mut().flat_map(|site| &mut site.partitions);
-        partitions.zip(equipment.into_iter().cycle()).for_each(|(part, equipment)| part.equipment = equipment);
+        partitions.zip(equipment.into_iter().cycle()).for_each(|(part, equipment)| part.groups[0].equipment = equipment);
         let mut wants = wants.into_iter().cycle();
         let mut needed: BTreeMap<String, (&str, u64)> = BTreeMap::new();
         let given = submitted.into_iter().enumerate().map(|(number, (at, mut spec))| {
@@ -200,9 +202,9 @@ proptest! {
             for task in tasks {
                 let (kind, bytes) = needed[&task.name];
                 if let Some((_, tag)) = TAGS.iter().find(|(of, _)| *of == kind) {
-                    prop_assert!(part.equipment.tags.contains(*tag), "{}: {:?} in {:?}", policy, task, part);
+                    prop_assert!(part.groups[0].equipment.tags.contains(*tag), "{}: {:?} in {:?}", policy, task, part);
                 }
-                if let Some(memory) = part.equipment.memory {
+                if let Some(memory) = part.groups[0].equipment.memory {
                     let machines = segment.procs.len().div_ceil(part.cores);
                     prop_assert!(bytes <= memory.count() * u64::from(machines), "{}: {:?} in {:?}", policy, task, part);
                 }

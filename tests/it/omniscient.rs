@@ -8,7 +8,9 @@
 
 use std::collections::VecDeque;
 
-use gridemu::model::{BrokerSpec, GridSpec, Job, Link, NetworkSpec, PartitionSpec, Record, SiteSpec};
+use gridemu::model::{
+    BrokerSpec, GridSpec, Job, Link, MachineGroup, NetworkSpec, PartitionSpec, Record, SiteSpec,
+};
 use gridemu::units::{Rate, Span};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -196,7 +198,10 @@ fn oracle(policy: &str, sites: &[(u32, u64)], jobs: &[Job]) -> Vec<FailureAction
 /// The same by the grid, with a picture of 0 s over a network of 0 s.
 fn emulated(policy: &str, sites: &[(u32, u64)], jobs: &[Job]) -> Vec<FailureAction> {
     let site = |(at, (procs, speed)): (usize, &(u32, u64))| {
-        let partition = PartitionSpec { speed: Rate::from_units(*speed), ..PartitionSpec::plain(*procs) };
+        let partition = PartitionSpec::of(MachineGroup {
+            speed: Rate::from_units(*speed),
+            ..MachineGroup::plain("default", *procs)
+        });
         let plain = SiteSpec::plain(&format!("site-{at}"), *procs, "fcfs".parse().expect("a policy"));
         SiteSpec { partitions: vec![partition], ..plain }
     };

@@ -453,7 +453,7 @@ impl std::fmt::Debug for Setup {
 fn twins(setup: &Setup) -> Vec<Twin> {
     let part = &setup.spec.partitions[0];
     let scaled =
-        |span: Span| (u128::from(span.micros()) << 20).div_ceil(u128::from(part.speed.units())) as u64;
+        |span: Span| (u128::from(span.micros()) << 20).div_ceil(u128::from(part.speed().units())) as u64;
     let twin = |job: &Job| Twin {
         submit: job.submit.micros(),
         procs: u64::from(job.size.preferred().div_ceil(part.allocation_unit) * part.allocation_unit),
@@ -503,7 +503,7 @@ fn setups(most: usize) -> impl Strategy<Value = Setup> {
     (raw(most), 3_u32..14, speed, allocation_unit, any::<bool>()).prop_map(
         |(raw, machine, (num, den), allocation_unit, overrun)| {
             let mut spec = site(machine, "fcfs");
-            spec.partitions[0].speed = Rate::ratio(num, den);
+            spec.partitions[0].groups[0].speed = Rate::ratio(num, den);
             spec.partitions[0].allocation_unit = allocation_unit;
             spec.overrun = overrun;
             let most = spec.partitions[0].usable();

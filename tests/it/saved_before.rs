@@ -35,10 +35,11 @@ fn spec() -> GridSpec {
     let site =
         |name: &str, procs, policy: &str| SiteSpec::plain(name, procs, policy.parse().expect("a policy"));
     let mut ada = site("ada", 8, "conservative");
-    (ada.partitions[0].machines, ada.partitions[0].cores, ada.partitions[0].allocation_unit) = (8, 2, 2);
-    (ada.partitions[0].idle, ada.partitions[0].busy) =
+    (ada.partitions[0].groups[0].machines, ada.partitions[0].cores, ada.partitions[0].allocation_unit) =
+        (8, 2, 2);
+    (ada.partitions[0].groups[0].idle, ada.partitions[0].groups[0].busy) =
         (Power::from_milliwatts(40_000), Power::from_milliwatts(95_000));
-    ada.partitions[0].price = Price::from_nanos(50_000_000);
+    ada.partitions[0].groups[0].price = Price::from_nanos(50_000_000);
     ada.overrun = true;
     let law = |mean| Distribution::Exponential { mean: secs(mean) };
     ada.churn.random = Some(RandomChurn { up: law(600), down: law(60) });
@@ -60,7 +61,7 @@ fn spec() -> GridSpec {
     let mut eve = site("eve", 10, "easy");
     eve.partitions
         .push(gridemu::model::PartitionSpec { name: "small".to_owned(), ..eve.partitions[0].clone() });
-    eve.partitions[1].machines = 3;
+    (eve.partitions[1].groups[0].class, eve.partitions[1].groups[0].machines) = ("small".to_owned(), 3);
     let booked =
         |name: &str, from, to| Reservation { name: name.to_owned(), start: at(from), end: at(to), procs: 4 };
     eve.reservations = vec![(0, booked("now", 260, 700)), (0, booked("later", 900, 1_000))];

@@ -2,19 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::naps;
 use gridemu::entity::ToSite;
 use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Registry, Tally};
 use gridemu::model::{
-    Cause, DayRates, Elastic, EventKind, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome,
-    PartitionId, PartitionSpec, Record, RejectReason, Reservation, SegmentRecord, SiteId, SiteSpec, Size,
-    Speedup,
+    Cause, DayRates, Elastic, EventKind, InstantOrder, Job, JobId, JobRecord, MachineGroup, MachineState,
+    Named, Outcome, PartitionId, PartitionSpec, Record, RejectReason, Reservation, SegmentRecord, SiteId,
+    SiteSpec, Size, SleepSpec, Speedup,
 };
 use gridemu::platform::Usage;
-use gridemu::units::{Span, Time};
+use gridemu::units::{Power, Span, Time};
 use gridemu::verify::{Checker, Platform, Row, SiteFacts, Verdict};
 use gridemu::workload::Jobs;
-use proptest::prelude::ProptestConfig;
+use proptest::prelude::{Just, ProptestConfig, Strategy};
 
 /// So many random cases, times `GRIDEMU_CASES`. They are the same in every run: `.cargo/config.toml` gives the seed.
 #[expect(clippy::disallowed_methods, reason = "whoever wants more cases asks for them")]
@@ -83,6 +84,38 @@ pub(crate) fn site(processors: u32, policy: &str) -> SiteSpec {
 }
 
 /// A reservation of the first partition; times in seconds.
+/// A sleep state and a power policy that uses it; often neither.
+pub(crate) fn sleep() -> impl Strategy<Value = (Option<SleepSpec>, Named)> {
+    let policy = proptest::sample::select(vec!["sleep-idle", "sleep-break-even", "always-on"]);
+    let spans = (0_u64..40, 0_u64..8, 0_u64..30);
+    let powers = (0_u64..5_000, 0_u64..90_000, 0_u64..50_000);
+    let drawn = (policy, 0_u32..4, spans, powers).prop_map(|(policy, reserve, spans, powers)| {
+        let (wake, fall, after) = spans;
+        let [asleep, waking, falling] = [powers.0, powers.1, powers.2].map(Power::from_milliwatts);
+        let (wake, fall) = (Span::from_secs(wake), Span::from_secs(fall));
+        let policy = match policy {
+            "sleep-idle" => format!("sleep-idle[after={after} s,reserve={reserve}]"),
+            "sleep-break-even" => format!("sleep-break-even[reserve={reserve}]"),
+            always => always.to_owned(),
+        };
+        let state = SleepSpec { asleep, wake, waking, fall, falling };
+        (Some(state), policy.parse().expect("a policy's name"))
+    });
+    proptest::prop_oneof![1 => Just((None, Named::bare("always-on"))), 1 => drawn]
+}
+
+/// Gives all machines of a site this sleep state, and the site this power policy, unless its jobs share processors.
+pub(crate) fn put_to_sleep(spec: &mut SiteSpec, (state, policy): (Option<SleepSpec>, Named)) {
+    if Registry::standard().build(&spec.policy).expect("a policy").1.multiprogramming_level > 1 {
+        return;
+    }
+    spec.power = policy;
+    spec.record_machines |= state.is_some();
+    for group in spec.partitions.iter_mut().flat_map(|part| &mut part.groups) {
+        group.sleep = state;
+    }
+}
+
 pub(crate) fn reserve(mut spec: SiteSpec, name: &str, start: u64, end: u64, procs: u32) -> SiteSpec {
     let (start, end) = (Time::from_secs(start), Time::from_secs(end));
     spec.reservations.push((0, Reservation { name: name.to_owned(), start, end, procs }));
@@ -294,7 +327,7 @@ pub(crate) fn speed_on(part: &PartitionSpec, size: &Size, procs: u32) -> u128 {
             on(procs.min(*max)) * SHARE / on(*preferred)
         }
     };
-    of_size * u128::from(part.speed.units()) / SHARE
+    of_size * u128::from(part.speed().units()) / SHARE
 }
 
 fn check_job(
@@ -410,11 +443,11 @@ fn check_job(
     assert_eq!(u128::from(record.run.micros()), target.div_ceil(given), "job {id}: run");
     let energy: u128 = segments.iter().map(|segment| segment.energy.nanojoules()).sum();
     assert_eq!(record.energy.nanojoules(), energy, "job {id}: energy is the sum of its segments");
-    assert_eq!(energy, busy * u128::from(part.busy.milliwatts()) / SHARE, "job {id}: energy");
+    assert_eq!(energy, busy * u128::from(part.busy().milliwatts()) / SHARE, "job {id}: energy");
     let cost: i128 = segments.iter().map(|segment| segment.cost.nanos()).sum();
     assert_eq!(record.cost.nanos(), cost, "job {id}: cost is the sum of its segments");
     let hour = u128::from(HOUR) * SHARE * 1_000;
-    let exact = priced * u128::from(part.price.nanos());
+    let exact = priced * u128::from(part.price().nanos());
     assert!((cost as u128 * hour).abs_diff(exact) <= hour / 2, "job {id}: cost is the tariff over use");
 }
 
@@ -522,8 +555,16 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
     assert_eq!(useful + wasted + usage.reserved + usage.idle(), nominal, "everything is accounted for");
     let busy = useful + wasted;
     let meter =
-        busy * u128::from(part.busy.milliwatts()) + (nominal - busy) * u128::from(part.idle.milliwatts());
-    assert_eq!(usage.meter.nanojoules(), meter / SHARE, "the meter is the integral of power");
+        busy * u128::from(part.busy().milliwatts()) + (nominal - busy) * u128::from(part.idle().milliwatts());
+    let machines = ran.records.iter().filter_map(|record| match record {
+        Record::Machine(machine) if machine.partition.index() == at => Some(machine),
+        _ => None,
+    });
+    let naps = naps::naps(machines, part.cores, Time::NEVER);
+    naps::check(&naps, part, segments, Time::NEVER);
+    let beyond = naps::beyond_idle(&naps, part, from, to) * SHARE as i128;
+    let meter = meter as i128 + beyond;
+    assert_eq!(usage.meter.nanojoules() as i128, meter / SHARE as i128, "the meter is the integral of power");
     let charged: u128 = ran.jobs().filter(here).map(|record| record.energy.nanojoules()).sum();
     assert_eq!(usage.job_energy.nanojoules(), charged);
     assert!(charged <= usage.meter.nanojoules());
@@ -536,7 +577,9 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
     };
     let used: u128 = segments.iter().map(used).sum();
     let power =
-        used * u128::from(part.busy.milliwatts()) + (whole - used) * u128::from(part.idle.milliwatts());
+        used * u128::from(part.busy().milliwatts()) + (whole - used) * u128::from(part.idle().milliwatts());
+    let beyond = naps::beyond_idle_weighed(&naps, part, from, to, |from, to| weighed(spec, day, from, to));
+    let power = power as i128 + beyond * SHARE as i128;
     let kwh = power as f64 / SHARE as f64 / 1e3 / 3.6e15 * spec.pue_ppm as f64 / 1e6;
     let bill = spec.tariff.electricity.map(|price| kwh * price.nanos() as f64);
     match (usage.electricity, bill) {
@@ -590,15 +633,24 @@ fn check_machines(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], ran: 
         }
         assert_eq!(busy.get(&proc).copied().unwrap_or(0), union, "busy time of processor {proc}");
     }
-    assert_eq!(reserved * SHARE, usage.reserved, "reserved time");
+    if spec.power.name == "always-on" {
+        assert_eq!(reserved * SHARE, usage.reserved, "reserved time");
+    }
+    // Machines that a reservation gets may have to wake up first.
+    assert!(reserved * SHARE <= usage.reserved, "reserved time");
 }
 
 /// A site and its jobs in few lines, for failures.
 pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, spec: &SiteSpec, jobs: &[Job]) -> std::fmt::Result {
     writeln!(f, "{} {:?}, overrun {}", spec.policy, spec.order, spec.overrun)?;
+    for group in spec.partitions.iter().flat_map(|part| &part.groups).filter(|group| group.sleep.is_some()) {
+        writeln!(f, "  {}, {:?}", spec.power, group.sleep)?;
+    }
     for part in &spec.partitions {
-        let PartitionSpec { machines, cores, speed, allocation_unit, .. } = part;
-        writeln!(f, "  {machines} × {cores} at {speed} in blocks of {allocation_unit}")?;
+        let PartitionSpec { groups, cores, allocation_unit, .. } = part;
+        for MachineGroup { machines, speed, .. } in groups {
+            writeln!(f, "  {machines} × {cores} at {speed} in blocks of {allocation_unit}")?;
+        }
     }
     for (partition, Reservation { start, end, procs, .. }) in &spec.reservations {
         writeln!(f, "  {partition}: {procs} reserved from {start} to {end}")?;

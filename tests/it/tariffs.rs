@@ -2,8 +2,8 @@
 
 use gridemu::local::{Partition, Registry, Settings, Step};
 use gridemu::model::{
-    DayRates, EventCause, FailureAction, InstantOrder, Job, JobRecord, Named, Origin, PartitionId,
-    PartitionSpec, Payer, ProcSet, Record, SegmentRecord, SiteId, SiteTariff,
+    DayRates, EventCause, FailureAction, InstantOrder, Job, JobRecord, MachineGroup, Named, Origin,
+    PartitionId, PartitionSpec, Payer, ProcSet, Record, SegmentRecord, SiteId, SiteTariff,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{EnergyPrice, Money, Power, Price, Span, Time};
@@ -16,12 +16,12 @@ const HOUR: u64 = 3_600_000_000;
 
 /// One core a machine, 0.40 a core-hour, 500 W idle and 1 kW busy.
 fn part(machines: u32) -> PartitionSpec {
-    PartitionSpec {
+    PartitionSpec::of(MachineGroup {
         idle: Power::from_milliwatts(500_000),
         busy: Power::from_milliwatts(1_000_000),
         price: Price::from_nanos(400_000_000),
-        ..PartitionSpec::plain(machines)
-    }
+        ..MachineGroup::plain("default", machines)
+    })
 }
 
 fn partition(machines: u32, on_failure: FailureAction, tariff: SiteTariff) -> Partition {
@@ -42,6 +42,7 @@ fn partition(machines: u32, on_failure: FailureAction, tariff: SiteTariff) -> Pa
         attempts: None,
         checkpoint: None,
         mean_up: None,
+        sleep: Vec::new(),
         failed_attempts: Payer::User,
     };
     Partition::new(settings, part(machines), built, "fcfs".to_owned(), abilities, &[])

@@ -567,7 +567,7 @@ fn a_file_on_its_way_is_not_sent_again_and_links_are_shared() {
 fn estimates_include_the_data() {
     let at = |megabytes| {
         let mut spec = two_sites(1, "mct");
-        spec.sites[1].partitions[0].speed = Rate::from_units(4 << 20);
+        spec.sites[1].partitions[0].groups[0].speed = Rate::from_units(4 << 20);
         spec.sites[1].partitions[0].absent = 1;
         spec.sites[1].churn.script.push(PlannedChurn { at: Time::from_secs(5), act: ChurnAct::Join(all()) });
         let pair = with_files(&[30, 40], &[(megabytes, Some(0), &[1])]);
@@ -639,7 +639,7 @@ fn fates(records: &[Record]) -> Vec<(String, usize, usize, u64, u64, &'static st
 #[test]
 fn a_task_whose_site_leaves_before_its_files_are_there_is_planned_again() {
     let mut spec = two_sites(1, "mct");
-    spec.sites[1].partitions[0].speed = Rate::from_units(8 << 20);
+    spec.sites[1].partitions[0].groups[0].speed = Rate::from_units(8 << 20);
     spec.sites[1].partitions[0].absent = 1;
     let join = ChurnAct::Join(all());
     spec.sites[1].churn.script.push(PlannedChurn { at: Time::from_secs(5), act: join });
@@ -845,7 +845,7 @@ fn a_task_goes_where_its_files_fit() {
         "cheapest",
     ] {
         let mut grid = two_sites(2, policy);
-        grid.sites[0].partitions[0].speed = Rate::from_units(2 << 20);
+        grid.sites[0].partitions[0].groups[0].speed = Rate::from_units(2 << 20);
         let capacity = |megabytes: u64| StorageSpec {
             bandwidth: None,
             capacity: Some(Bytes::new(megabytes * 1_000_000)),
@@ -864,7 +864,7 @@ fn a_task_goes_where_its_files_fit() {
         grid.network.storages[2] = StorageSpec::default();
         let mut large = spec.clone();
         large.tasks[2].procs = 4;
-        grid.sites[0].partitions[0].machines = 4;
+        grid.sites[0].partitions[0].groups[0].machines = 4;
         assert_eq!(outcomes(&grid, &large)[2], nowhere, "{policy}");
     }
 }

@@ -37,11 +37,11 @@ impl Churn {
     pub(super) fn new(spec: &SiteSpec, seed: u64) -> Self {
         let outages = spec.partitions.iter().map(|part| {
             let random = spec.churn.random.as_ref()?;
-            Some(Outages::new(seed, &spec.name, &part.name, part.machines, random))
+            Some(Outages::new(seed, &spec.name, &part.name, part.machines(), random))
         });
         let outages: Vec<Option<Outages>> = outages.collect();
         let presence = spec.partitions.iter().zip(&outages).map(|(part, outages)| {
-            let mut presence = Presence::new(part.machines, part.absent);
+            let mut presence = Presence::new(part.machines(), part.absent);
             if let Some(outages) = outages {
                 presence.leave(&outages.down(), Reason::Chance);
             }
@@ -109,7 +109,7 @@ impl Churn {
                 }
                 (None, Some(saved), _) => {
                     *outages =
-                        Some(Outages::ceasing(part.machines, saved).map_err(|error| error.to_string())?);
+                        Some(Outages::ceasing(part.machines(), saved).map_err(|error| error.to_string())?);
                 }
                 (None, None, _) => {}
             }

@@ -108,7 +108,7 @@ impl Site {
             running: partition.running(),
             backlog: partition.backlog(),
             price: partition.price(now),
-            power: partition.power(),
+            power: partition.power(now),
             start_estimates: partition.start_estimates(now),
         }
     }

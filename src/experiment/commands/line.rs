@@ -145,7 +145,7 @@ fn partition(site: &SiteSpec, place: Target, class: Option<&str>) -> Result<Opti
         (place, None) => place,
     };
     let Target::Machines(machines) = target else { return Ok(None) };
-    if machines.which.len() < site.partitions[machines.partition.index()].machines {
+    if machines.which.len() < site.partitions[machines.partition.index()].machines() {
         return Err("a job requests a class of machines, not single ones; the site chooses them".to_owned());
     }
     Ok(Some(machines.partition))

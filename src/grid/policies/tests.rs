@@ -16,14 +16,15 @@ const END: &str = "<!-- policies:end -->";
 /// Builds a policy from its written form and describes its abilities.
 type Build<'a> = &'a dyn Fn(&Named) -> Result<String, RegistryError>;
 
-/// Runs `check` for the policies of both kinds, with their descriptions and with how they are built.
-fn both(check: impl Fn(&str, &[&About], Build<'_>)) {
+/// Runs `check` for the policies of all kinds, with their descriptions and with how they are built.
+fn all_kinds(check: impl Fn(&str, &[&About], Build<'_>)) {
     fn known<K: Kind>(registry: &crate::model::Registry<K>) -> Vec<&About> {
         registry.all().iter().map(|entry| &entry.about).collect()
     }
-    let Policies { local, broker } = &Policies::standard();
+    let Policies { local, broker, power } = &Policies::standard();
     check("policies", &known(local), &|named| Ok(local.build(named)?.1.words()));
     check("brokers", &known(broker), &|named| Ok(broker.build(named, 1)?.1.words()));
+    check("energy", &known(power), &|named| power.build(named).map(|_| String::new()));
 }
 
 /// The written form of a policy with the defaults of all its parameters.
@@ -68,7 +69,7 @@ fn tables(all: &[&About], build: Build<'_>) -> String {
 
 #[test]
 fn the_page_of_policies_is_fresh() {
-    both(|page, all, build| {
+    all_kinds(|page, all, build| {
         let file = format!("{}/docs/{page}.md", env!("CARGO_MANIFEST_DIR"));
         let text = fs::read_to_string(&file).expect("the page can be read");
         let (before, rest) = text.split_once(BEGIN).expect("the page has a line that begins the tables");
@@ -89,7 +90,7 @@ fn the_page_of_policies_is_fresh() {
 
 #[test]
 fn every_policy_is_built_bare_and_with_its_defaults_and_is_the_same() {
-    both(|_, all, build| {
+    all_kinds(|_, all, build| {
         for about in all {
             let written = with_defaults(about);
             assert_eq!(build(&Named::bare(&about.name)).unwrap(), build(&written).unwrap(), "{written}");
@@ -100,7 +101,7 @@ fn every_policy_is_built_bare_and_with_its_defaults_and_is_the_same() {
 
 #[test]
 fn every_policy_refuses_a_parameter_that_it_does_not_describe() {
-    both(|_, all, build| {
+    all_kinds(|_, all, build| {
         for about in all {
             for name in about.names() {
                 let mut written = Named { name: name.to_owned(), ..with_defaults(about) };
@@ -118,7 +119,7 @@ fn every_policy_refuses_a_parameter_that_it_does_not_describe() {
 
 #[test]
 fn every_parameter_refuses_a_value_that_it_does_not_describe() {
-    both(|_, all, build| {
+    all_kinds(|_, all, build| {
         for about in all {
             for param in &*about.params {
                 let mut written = with_defaults(about);
@@ -132,7 +133,7 @@ fn every_parameter_refuses_a_value_that_it_does_not_describe() {
 
 #[test]
 fn another_name_is_what_it_stands_for_and_its_parameters_can_be_others() {
-    both(|_, all, build| {
+    all_kinds(|_, all, build| {
         for alias in all.iter().flat_map(|about| &about.aliases) {
             assert_eq!(build(&Named::bare(&alias.name)).unwrap(), build(&alias.stands_for).unwrap());
         }
@@ -143,7 +144,7 @@ fn another_name_is_what_it_stands_for_and_its_parameters_can_be_others() {
 
 #[test]
 fn no_two_have_a_name() {
-    both(|_, all, _| {
+    all_kinds(|_, all, _| {
         let mut names: Vec<_> = all.iter().flat_map(|about| about.names()).collect();
         let count = names.len();
         names.sort_unstable();

@@ -17,21 +17,11 @@ pub(super) struct Terms {
     pub(super) policy: String,
     pub(super) checkpoint: Option<Checkpointing>,
     pub(super) prices: Prices,
-    /// The sleep state of its machines and when they sleep, if they do.
-    pub(super) sleep: Option<(SleepSpec, SleepRule)>,
+    /// The sleep state of the machines of each group and when they sleep, if they do.
+    pub(super) sleep: Vec<Option<(SleepSpec, SleepRule)>>,
 }
 
 impl State {
-    pub(super) fn prices(&self) -> Prices {
-        Prices {
-            idle: self.spec.idle,
-            busy: self.spec.busy,
-            price: self.spec.price,
-            tariff: self.settings.tariff,
-            pue_ppm: self.settings.pue_ppm,
-        }
-    }
-
     /// Changes prices and power from now on: earlier use is charged by the earlier prices.
     pub(super) fn reprice(&mut self, before: &Prices, step: &mut Step<'_>) {
         let tariff = std::mem::replace(&mut self.tariff, before.tariff(&self.spec));
@@ -161,8 +151,8 @@ impl Partition {
         Terms {
             policy: self.policy_name.clone(),
             checkpoint: self.state.settings.checkpoint,
-            prices: self.state.prices(),
-            sleep: self.state.spec.sleep.zip(self.state.settings.sleep),
+            prices: Prices::of(&self.state.spec, &self.state.settings),
+            sleep: self.state.sleep_terms(),
         }
     }
 
@@ -188,7 +178,7 @@ impl Partition {
             state.reprice(&before.prices, step);
         }
         if terms.sleep != before.sleep {
-            state.sleep_by(terms.sleep, step);
+            state.sleep_by(&terms.sleep, step);
         }
         if terms.policy != before.policy {
             state.take_off(step);

@@ -2,7 +2,7 @@
 
 use super::Partition;
 use crate::local::{Change, Exit, ExitKind, LiveJob, Phase, Step};
-use crate::model::{EventCause, EventKind, Job, JobKey, Needs, Origin, Outcome, RejectReason};
+use crate::model::{EventCause, EventKind, Job, JobKey, Origin, Outcome, RejectReason};
 use crate::units::Time;
 
 impl Partition {
@@ -19,9 +19,8 @@ impl Partition {
         } else if least > state.spec.usable() {
             Some(RejectReason::TooLarge)
         } else {
-            let met =
-                |needs: &Needs| needs.met_by(&state.spec.equipment, state.spec.machines_for(live.procs));
-            live.job.needs().filter(|needs| !met(needs)).map(|_| RejectReason::Unfit)
+            let needs = live.job.needs();
+            needs.filter(|needs| !state.spec.meets(live.procs, needs)).map(|_| RejectReason::Unfit)
         };
         state.next_seq += 1;
         state.tally.arrived += 1;

@@ -127,7 +127,7 @@ impl Partition {
     ) -> Result<(), PartitionError> {
         let state = &mut self.state;
         let factor_of = |machine: &u32| state.slow.get(machine).copied().unwrap_or(Rate::FULL);
-        let others = machines.iter().filter(|machine| *machine < state.spec.machines);
+        let others = machines.iter().filter(|machine| *machine < state.spec.machines());
         let slowed: ProcSet = others.filter(|machine| factor_of(machine) != factor).collect();
         if slowed.is_empty() {
             return Ok(());
@@ -215,7 +215,8 @@ impl Partition {
         let site_pays = settings.failed_attempts == Payer::Site && !by_itself;
         let (placement, held, share) = (job.placement.clone(), job.held, job.share);
         self.state.settle(key, step);
-        if self.state.forget_begin(key, step.now) {
+        let has_begun = !self.state.forget_begin(key, step.now);
+        if !has_begun {
             self.state.forget_attempt(key);
         }
         if on_failure == FailureAction::Wait {
@@ -244,13 +245,15 @@ impl Partition {
                 job.phase = Phase::Ineligible;
                 job.placement = ProcSet::new();
                 job.held = 0;
-                wasted = self.state.close_attempt(key, false, step.now);
+                if has_begun {
+                    wasted = self.state.close_attempt(key, false, step.now);
+                }
                 self.state.account_until(step.now);
                 let requeued = on_failure == FailureAction::Requeue;
                 if requeued { EventKind::Requeued } else { EventKind::Returned }
             }
         };
-        if let Some(job) = self.state.table.get(key) {
+        if let Some(job) = self.state.table.get(key).filter(|_| has_begun || kind == EventKind::Returned) {
             let event = self.state.job_event(step.now, kind, why, job, held);
             step.record(EventRecord { wasted, ..event });
         }

@@ -1,8 +1,8 @@
 //! The state of a partition as its site reports it to the grid.
 
 use super::Partition;
-use crate::local::{StartEstimates, Step, View};
-use crate::model::Payer;
+use crate::local::{Phase, StartEstimates, Step, View};
+use crate::model::{Payer, ProcSet};
 use crate::units::{Power, Price, Rate, Time};
 
 impl Partition {
@@ -33,18 +33,24 @@ impl Partition {
         self.state.running
     }
 
-    /// The power that the processors draw now (IT power, without PUE): processors in use draw busy power in proportion to the
-    /// shares of their jobs, and otherwise all processors of machines that are up draw idle power.
-    pub fn power(&self) -> Power {
-        let state = &self.state;
-        let full = Rate::FULL.units();
-        let busy = if state.multiprogramming_level == 1 {
+    /// The power that the machines draw now (IT power, without PUE): what they draw without any job, and for each running job what
+    /// its processors draw beyond that, in proportion to its share.
+    pub fn power(&self, now: Time) -> Power {
+        let (state, standing) = (&self.state, self.state.standing());
+        let mut drawn = standing.awake + standing.asleep + standing.transitions;
+        if state.multiprogramming_level == 1 && state.sleepers.is_none() && !state.tariff.is_mixed() {
             let reserved: u32 = state.book.pending().iter().map(|booking| booking.taken.len()).sum();
-            u64::from(state.capacity - state.unused - reserved) * full
-        } else {
-            state.load.iter().map(|load| u64::from(load.share)).sum()
-        };
-        state.tariff.power(busy, u64::from(state.powered()) * full)
+            let busy = state.capacity - state.unused - reserved;
+            let held = state.tariff.held(&ProcSet::new(), busy);
+            drawn += held.busy(Rate::FULL) - held.idle(Rate::FULL);
+        } else if state.tariff.is_powered() {
+            let jobs = state.table.iter().map(|(_, job)| job);
+            for job in jobs.filter(|job| job.phase == Phase::Running && job.since <= now) {
+                let held = state.tariff.held(&job.placement, job.held);
+                drawn += held.busy(job.share) - held.idle(job.share);
+            }
+        }
+        Power::from_milliwatts((drawn >> Rate::BITS) as u64)
     }
 
     /// The price of a core-hour now.

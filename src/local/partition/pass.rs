@@ -6,9 +6,7 @@ use crate::local::policy::{Action, Change, Placement};
 use crate::local::state::State;
 use crate::local::table::Phase;
 use crate::local::{LiveJob, Step, View};
-use crate::model::{
-    EventCause, EventKind, EventRecord, InstantOrder, JobKey, Outcome, ProcSet, RejectReason,
-};
+use crate::model::{InstantOrder, JobKey, Outcome, ProcSet, RejectReason};
 use crate::units::{Rate, Span, Time, Work};
 
 type Checked = Result<(), PartitionError>;
@@ -117,7 +115,7 @@ impl Partition {
         self.state.leaves_queue(area);
         self.state.running += 1;
         if has_past {
-            self.begin_attempt(key, &placement, begin, step);
+            self.begin_attempt(key, &placement, begin);
         }
         self.put(key, placement, share, step)?;
         if has_past || begin > step.now || !self.state.slow.is_empty() {
@@ -126,23 +124,15 @@ impl Partition {
         Ok(())
     }
 
-    /// For a job with earlier attempts: plans its checkpoints for the machines that it really has, and records how long it has
-    /// not run since its last attempt failed.
-    fn begin_attempt(&mut self, key: JobKey, placement: &ProcSet, begin: Time, step: &mut Step<'_>) {
+    /// For a job with earlier attempts: plans its checkpoints for the machines that it really has.
+    fn begin_attempt(&mut self, key: JobKey, placement: &ProcSet, begin: Time) {
         let machines = self.state.machines_under(placement);
         let Some(live) = self.state.table.get_mut(key) else { return };
         live.plan(&self.state.settings, machines);
         live.draw_fault();
         let restarted = live.attempts > 1;
-        let failed_at = live.past.as_mut().and_then(|past| {
+        if let Some(past) = &mut live.past {
             past.restart = restarted.then_some(begin);
-            past.failed_at.take()
-        });
-        if let (Some(failed_at), Some(live)) = (failed_at, self.state.table.get(key)) {
-            let since_failure = Some(begin.since(failed_at));
-            let (kind, cause) = (EventKind::Continued, EventCause::None);
-            let event = self.state.job_event(step.now, kind, cause, live, placement.len());
-            step.record(EventRecord { since_failure, ..event });
         }
     }
 
@@ -150,7 +140,7 @@ impl Partition {
     /// `expected` takes on machines that are not slowed down.
     fn notify_if_moved(&mut self, key: JobKey, expected: Work, now: Time) {
         let Some(live) = self.state.table.get(key) else { return };
-        let span = (expected - live.done).span_at(live.unhindered(self.state.spec.speed));
+        let span = (expected - live.done).span_at(live.unhindered(self.state.spec.speed()));
         let end = span.and_then(|span| now.checked_add(span)).unwrap_or(Time::NEVER);
         let from = end.max(now + Span::TICK);
         if from != live.expected_end {
@@ -256,6 +246,7 @@ impl Partition {
     /// Puts a job on free processors with a share.
     fn put(&mut self, key: JobKey, placement: ProcSet, share: Rate, step: &mut Step<'_>) -> Checked {
         let (count, begin) = (placement.len(), self.state.begins_at(&placement, step.now));
+        let waits = !self.state.is_awake(&placement);
         self.state.occupy(&placement, count, share, step);
         if self.state.multiprogramming_level > 1 {
             self.state.reshared.insert_all(&placement);
@@ -268,6 +259,11 @@ impl Partition {
             live.held = count;
             live.given = count;
             live.share = share;
+        }
+        if waits {
+            self.state.begins.entry(begin).or_default().push(key);
+        } else {
+            self.state.note_continued(key, step);
         }
         self.state.set_rate(key, step.now)
     }

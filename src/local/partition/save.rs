@@ -1,6 +1,7 @@
 //! A partition in a snapshot.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,7 @@ pub struct PartitionSave {
     wake: Option<Time>,
     meter: Meter,
     sleepers: Option<Box<Sleepers>>,
+    begins: BTreeMap<Time, Vec<JobKey>>,
     terms: Terms,
     policy: Vec<u8>,
 }
@@ -107,6 +109,7 @@ impl Partition {
             wake: self.wake,
             meter: state.meter,
             sleepers: state.sleepers.clone(),
+            begins: state.begins.clone(),
             terms: self.terms(),
             policy: self.policy.save(),
         }
@@ -161,6 +164,7 @@ impl Partition {
         state.settled = saved.settled;
         state.meter = saved.meter;
         state.sleepers = saved.sleepers;
+        state.begins = saved.begins;
         state.slow = saved.slow.into_iter().collect();
         state.agenda = saved.agenda;
         state.ineligible = Ineligible::default();

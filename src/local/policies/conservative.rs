@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::local::Compress;
 use crate::local::{
-    Abilities, Actions, Change, LiveJob, LocalPolicy, Phase, PolicyInfo, Profile, Rule, Slot, SlotRequest,
+    Abilities, Actions, Awake, Change, LiveJob, LocalPolicy, Phase, PolicyInfo, Profile, Rule, Slot, SlotRequest,
     StartEstimates, View,
 };
 use crate::model::{JobKey, ParamInfo};
@@ -194,6 +194,16 @@ impl Plan {
         Some(planned)
     }
 
+    /// Moves a job back, to start at `from` at the earliest.
+    fn put_off(&mut self, seq: u64, from: Time) {
+        let (Some(profile), Some(planned)) = (&mut self.profile, self.starts.get_mut(&seq)) else { return };
+        profile.release(planned.start, planned.start + planned.estimate, planned.procs);
+        self.by_start.remove(&(planned.start, seq));
+        planned.start = profile.earliest(from, planned.estimate, planned.procs).unwrap_or(Time::NEVER);
+        profile.reserve(planned.start, planned.start + planned.estimate, planned.procs);
+        self.by_start.insert((planned.start, seq), planned.job);
+    }
+
     /// True if the job has found an earlier start.
     fn move_up(&mut self, seq: u64, now: Time) -> bool {
         let (Some(profile), Some(planned)) = (&mut self.profile, self.starts.get_mut(&seq)) else {
@@ -257,7 +267,8 @@ impl LocalPolicy for Conservative {
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         let overdue = self.refresh(view);
-        let mut free = view.free();
+        let (mut free, mut awake) = (view.free(), view.awake());
+        let mut booked = (awake != Awake::ALL && !view.bookings().is_empty()).then(|| view.profile());
         while let Some((&(start, seq), &job)) = self.plan.by_start.first_key_value() {
             if start > now {
                 // Behind an overdue job a start is uncertain; the end of that job causes a pass.
@@ -272,6 +283,17 @@ impl LocalPolicy for Conservative {
                 self.stale = true;
                 break;
             }
+            // It begins later if machines have to wake up, but must end before its processors are reserved.
+            let held = awake.holds(procs, view.job(job).estimate());
+            if let Some(booked) = &mut booked {
+                let from = booked.earliest(now, held, procs).unwrap_or(Time::NEVER);
+                if from > now {
+                    self.plan.put_off(seq, from);
+                    continue;
+                }
+                booked.reserve(now, now + held, procs);
+            }
+            awake = awake.without(procs);
             free -= procs;
             actions.start(job, procs);
             self.plan.remove(seq);

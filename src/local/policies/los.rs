@@ -132,7 +132,7 @@ impl Los {
     /// Starts the head of the queue because it is its turn.
     fn start_head(&mut self, view: &View<'_>, room: &mut Room, head: Entry, actions: &mut Actions) {
         if let Some(plan) = &mut room.plan {
-            plan.reserve(view.now(), view.now() + head.estimate, head.procs);
+            plan.reserve(view.now(), view.now() + head.estimate + room.delay, head.procs);
         }
         self.start(view, room, head, actions);
     }

@@ -1,6 +1,6 @@
 //! The machines of a partition that sleep, wake up, or could sleep.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -17,15 +17,14 @@ use crate::units::{Span, Time};
 /// highest numbers do, since jobs get the lowest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::local) struct Sleepers {
-    spec: SleepSpec,
-    rule: SleepRule,
+    groups: Vec<Group>,
+    /// So many idle machines are kept awake.
+    reserve: u32,
     cores: u32,
     usable: u32,
     machines: Vec<Machine>,
-    /// Machines that have become idle, by when they did.
-    idle: VecDeque<Idle>,
-    /// The number of the first of `idle`.
-    first: u64,
+    /// Machines that are idle, by when they may sleep.
+    idle: BTreeMap<Time, Idle>,
     /// Machines that were idle for long enough; some may be in use again.
     ready: ProcSet,
     asleep: ProcSet,
@@ -33,7 +32,10 @@ pub(in crate::local) struct Sleepers {
     waking: BTreeMap<Time, ProcSet>,
     /// Machines that go to sleep, by when they are asleep.
     falling: BTreeMap<Time, ProcSet>,
-    count: Counts,
+    /// Awake, and no processor is in use.
+    awake_idle: u32,
+    /// Waking up, and no processor is in use.
+    waking_unused: u32,
     /// Free processors of machines that are not awake.
     dormant: ProcSet,
     /// Their number.
@@ -50,16 +52,24 @@ pub(in crate::local) struct Transition {
     pub(in crate::local) state: MachineState,
 }
 
-/// The numbers of machines that are up, by what they do.
+/// Machines of one class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Group {
+    /// The number after that of its last machine.
+    end: u32,
+    /// `None` if they never sleep.
+    state: Option<SleepSpec>,
+    /// How long they are idle before they sleep.
+    after: Span,
+    count: Counts,
+}
+
+/// The numbers of machines of a group, by what they do.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::local) struct Counts {
-    /// Awake, and no processor is in use.
-    idle: u32,
     pub(in crate::local) asleep: u32,
     pub(in crate::local) waking: u32,
     pub(in crate::local) falling: u32,
-    /// Waking up, and no processor is in use.
-    waking_unused: u32,
 }
 
 impl Counts {
@@ -75,7 +85,7 @@ struct Machine {
     used: u32,
     mode: Mode,
     /// The entry of `idle` that it is in.
-    entry: Option<u64>,
+    entry: Option<Time>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,67 +96,80 @@ enum Mode {
     Falling(Time),
 }
 
-/// Machines that became idle at the same time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Machines that may sleep from the same time on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Idle {
-    since: Time,
     machines: ProcSet,
     /// How many of them have been idle ever since.
     still: u32,
 }
 
 impl Sleepers {
-    /// The machines of a partition, all awake, up and idle.
+    /// The machines of a partition, all awake, up and idle. `terms` has the sleep state and the rule of each group that sleeps.
     pub(in crate::local) fn of(
         partition: &PartitionSpec,
-        spec: SleepSpec,
-        rule: SleepRule,
+        terms: &[Option<(SleepSpec, SleepRule)>],
         now: Time,
     ) -> Self {
-        let (cores, usable, machines) = (partition.cores, partition.usable(), partition.machines);
+        let (cores, usable, machines) = (partition.cores, partition.usable(), partition.machines());
         // The rest of an incomplete allocation block is never given; its machine stays awake.
         let whole = |at: u32| at * cores < usable;
         let machine = |at| Machine { used: u32::from(!whole(at)), mode: Mode::Awake, entry: None };
+        let idle: ProcSet = (0..machines).filter(|at| whole(*at)).collect();
+        let group = |(machines, _): (Range<u32>, _)| Group {
+            end: machines.end,
+            state: None,
+            after: Span::MAX,
+            count: Counts::default(),
+        };
         let mut new = Self {
-            spec,
-            rule,
+            groups: partition.numbered().map(group).collect(),
+            reserve: 0,
             cores,
             usable,
             machines: (0..machines).map(machine).collect(),
-            idle: VecDeque::new(),
-            first: 0,
+            idle: BTreeMap::new(),
             ready: ProcSet::new(),
             asleep: ProcSet::new(),
             waking: BTreeMap::new(),
             falling: BTreeMap::new(),
-            count: Counts { idle: (0..machines).filter(|at| whole(*at)).count() as u32, ..Counts::default() },
+            awake_idle: idle.len(),
+            waking_unused: 0,
             dormant: ProcSet::new(),
             dormant_procs: 0,
             changes: Vec::new(),
         };
-        new.become_idle((0..machines).filter(|at| whole(*at)).collect(), now);
+        new.follow(terms);
+        new.become_idle(&idle, now);
         new
     }
 
-    /// Another rule from now on, and other powers and durations of transitions to come.
-    pub(in crate::local) fn change(&mut self, spec: SleepSpec, rule: SleepRule, now: Time) {
-        (self.spec, self.rule) = (spec, rule);
-        self.ready = ProcSet::new();
-        for (at, machine) in self.machines.iter_mut().enumerate() {
-            if machine.used == 0 && machine.mode == Mode::Awake && machine.entry.is_none() {
-                self.ready.insert(at as u32);
+    /// Takes over these terms.
+    fn follow(&mut self, terms: &[Option<(SleepSpec, SleepRule)>]) {
+        self.reserve = terms.iter().flatten().map(|(_, rule)| rule.reserve).max().unwrap_or(u32::MAX);
+        for (group, terms) in self.groups.iter_mut().zip(terms) {
+            group.after = terms.map_or(Span::MAX, |(_, rule)| rule.after);
+            // Machines that sleep must be able to wake up.
+            group.state = terms.map(|(state, _)| state).or(group.state);
+        }
+    }
+
+    /// Other terms from now on, for transitions to come. A machine that is idle sleeps when it would have before, if it still does.
+    pub(in crate::local) fn change(&mut self, terms: &[Option<(SleepSpec, SleepRule)>], now: Time) {
+        self.follow(terms);
+        for at in 0..self.machines.len() as u32 {
+            let machine = self.machines[at as usize];
+            if (machine.used, machine.mode, machine.entry) == (0, Mode::Awake, None) {
+                self.ready.insert(at);
             }
         }
-        self.go_on(now);
         self.balance(now);
     }
 
-    pub(in crate::local) fn spec(&self) -> &SleepSpec {
-        &self.spec
-    }
-
-    pub(in crate::local) fn count(&self) -> Counts {
-        self.count
+    /// The sleep state of each group that has one, with how many of its machines are not awake.
+    pub(in crate::local) fn counts(&self) -> impl Iterator<Item = (&SleepSpec, Counts, usize)> {
+        let states = self.groups.iter().enumerate();
+        states.filter_map(|(at, group)| Some((group.state.as_ref()?, group.count, at)))
     }
 
     /// Free processors of machines that are not awake, and their number.
@@ -154,18 +177,25 @@ impl Sleepers {
         (&self.dormant, self.dormant_procs)
     }
 
-    /// The processors of machines that are not awake, in use or not.
+    /// Those of these processors, in use or not, whose machines are not awake.
     pub(in crate::local) fn not_awake(&self, procs: &ProcSet) -> ProcSet {
-        let awake = |at: u32| self.machines[at as usize].mode == Mode::Awake;
-        let asleep = by_machine(procs, self.cores).filter(|(at, ..)| !awake(*at));
         let mut found = ProcSet::new();
-        asleep.for_each(|(.., range)| found.insert_all(&ProcSet::range(range.start, range.end)));
+        if self.all_awake() {
+            return found;
+        }
+        for (at, _, range) in by_machine(procs, self.cores) {
+            if self.machines[at as usize].mode != Mode::Awake {
+                found.insert_all(&ProcSet::range(range.start, range.end));
+            }
+        }
         found
     }
 
     /// How long it takes at most until a machine is awake that is not.
     pub(in crate::local) fn delay(&self) -> Span {
-        if self.falling.is_empty() { self.spec.wake } else { self.spec.wake + self.spec.fall }
+        let all = !self.falling.is_empty();
+        let span = |state: &SleepSpec| if all { state.wake + state.fall } else { state.wake };
+        self.groups.iter().filter_map(|group| group.state.as_ref()).map(span).max().unwrap_or_default()
     }
 
     /// Free processors are in use from now on; their machines wake up if they are not awake.
@@ -177,28 +207,22 @@ impl Sleepers {
             if machine.used == 0 {
                 match machine.mode {
                     Mode::Awake => {
-                        self.count.idle -= 1;
-                        let entry = machine.entry.take();
-                        let entry = entry.and_then(|entry| self.idle.get_mut((entry - self.first) as usize));
-                        if let Some(entry) = entry {
-                            entry.still -= 1;
+                        self.awake_idle -= 1;
+                        if let Some(entry) = machine.entry.take() {
+                            self.less_idle(entry);
                         }
                     }
-                    Mode::Waking(_) => self.count.waking_unused -= 1,
+                    Mode::Waking(_) => self.waking_unused -= 1,
                     Mode::Asleep => woken.insert(at),
                     Mode::Falling(_) => {}
                 }
             }
-            machine.used += count;
-        }
-        while self.idle.front().is_some_and(|entry| entry.still == 0) {
-            self.idle.pop_front();
-            self.first += 1;
+            self.machines[at as usize].used += count;
         }
         self.wake(woken, now);
     }
 
-    /// Processors are free from now on; of machines that are up.
+    /// Processors of machines that are up are free from now on.
     pub(in crate::local) fn give(&mut self, procs: &ProcSet, now: Time) {
         let mut idle = ProcSet::new();
         for (at, count, range) in by_machine(procs, self.cores) {
@@ -210,67 +234,65 @@ impl Sleepers {
             }
             match machine.mode {
                 Mode::Awake if machine.used == 0 => {
-                    self.count.idle += 1;
+                    self.awake_idle += 1;
                     idle.insert(at);
                 }
-                Mode::Waking(_) if machine.used == 0 => self.count.waking_unused += 1,
+                Mode::Waking(_) if machine.used == 0 => self.waking_unused += 1,
                 _ => {}
             }
         }
-        self.become_idle(idle, now);
+        self.become_idle(&idle, now);
     }
 
     /// Machines go down: all their processors count as in use.
     pub(in crate::local) fn leave(&mut self, machines: &ProcSet, now: Time) {
         for at in machines.iter() {
-            let procs = self.processors(at);
-            // To be awake and in use, whatever it was, and then nothing.
-            let free = procs.len() - self.machines[at as usize].used;
-            let machine = &mut self.machines[at as usize];
-            let (used, mode) = (machine.used, std::mem::replace(&mut machine.mode, Mode::Awake));
+            let (procs, alone) = (self.processors(at), ProcSet::range(at, at + 1));
+            let Machine { used, mode, .. } = self.machines[at as usize];
+            if (used, mode) == (0, Mode::Awake) {
+                self.take(&procs, now);
+                continue;
+            }
             let gone = |map: &mut BTreeMap<Time, ProcSet>, until: Time| {
                 if let Some(set) = map.get_mut(&until) {
-                    set.remove_all(&ProcSet::range(at, at + 1));
+                    set.remove_all(&alone);
                     if set.is_empty() {
                         map.remove(&until);
                     }
                 }
             };
+            let count = &mut group_of_mut(&mut self.groups, at).count;
             match mode {
-                Mode::Awake if used == 0 => {
-                    // Those that are idle are in use first, as far as the list of idle machines goes.
-                    self.take(&procs, now);
-                    continue;
-                }
                 Mode::Awake => {}
                 Mode::Asleep => {
-                    self.count.asleep -= 1;
-                    self.asleep.remove_all(&ProcSet::range(at, at + 1));
+                    count.asleep -= 1;
+                    self.asleep.remove_all(&alone);
                 }
                 Mode::Waking(until) => {
-                    self.count.waking -= 1;
-                    self.count.waking_unused -= u32::from(used == 0);
+                    count.waking -= 1;
+                    self.waking_unused -= u32::from(used == 0);
                     gone(&mut self.waking, until);
                 }
                 Mode::Falling(until) => {
-                    self.count.falling -= 1;
+                    count.falling -= 1;
                     gone(&mut self.falling, until);
                 }
             }
-            self.machines[at as usize].used += free;
+            self.machines[at as usize] = Machine { used: procs.len(), mode: Mode::Awake, entry: None };
             self.rouse(&procs);
         }
     }
 
     /// When the last machine of these processors is awake, if they are in use from now on at the latest.
     pub(in crate::local) fn awake_at(&self, procs: &ProcSet, now: Time) -> Time {
-        if self.count.all() == 0 {
+        if self.all_awake() {
             return now;
         }
+        let wake = |at| self.state(at).map_or(Span::ZERO, |state| state.wake);
         let awake = |(at, ..): (u32, u32, Range<u32>)| match self.machines[at as usize].mode {
             Mode::Waking(until) => until,
-            Mode::Falling(until) => until + self.spec.wake,
-            Mode::Asleep => now + self.spec.wake,
+            Mode::Falling(until) => until + wake(at),
+            Mode::Asleep => now + wake(at),
             Mode::Awake => now,
         };
         by_machine(procs, self.cores).map(awake).max().map_or(now, |last| last.max(now))
@@ -278,26 +300,27 @@ impl Sleepers {
 
     /// When the next transition ends, or a machine has been idle for long enough.
     pub(in crate::local) fn next(&self) -> Option<Time> {
-        let turned = |map: &BTreeMap<Time, ProcSet>| map.first_key_value().map(|(time, _)| *time);
-        let idle = self.idle.front().and_then(|entry| entry.since.checked_add(self.rule.after));
-        [turned(&self.waking), turned(&self.falling), idle].into_iter().flatten().min()
+        let first = |map: &BTreeMap<Time, ProcSet>| map.first_key_value().map(|(time, _)| *time);
+        let idle = self.idle.first_key_value().map(|(time, _)| *time);
+        [first(&self.waking), first(&self.falling), idle].into_iter().flatten().min()
     }
 
     /// Ends what is due.
     pub(in crate::local) fn go_on(&mut self, now: Time) {
         while let Some(entry) = self.falling.first_entry().filter(|entry| *entry.key() <= now) {
             let machines = entry.remove();
-            self.count.falling -= machines.len();
-            let needed = machines.iter().filter(|at| self.machines[*at as usize].used > 0).collect();
-            self.count.asleep += machines.len();
-            machines.iter().for_each(|at| self.machines[at as usize].mode = Mode::Asleep);
+            for at in machines.iter() {
+                self.machines[at as usize].mode = Mode::Asleep;
+                let count = &mut group_of_mut(&mut self.groups, at).count;
+                (count.falling, count.asleep) = (count.falling - 1, count.asleep + 1);
+            }
             self.asleep.insert_all(&machines);
+            let needed = machines.iter().filter(|at| self.machines[*at as usize].used > 0).collect();
             self.changes.push(Transition { machines, state: MachineState::Asleep });
             self.wake(needed, now);
         }
         while let Some(entry) = self.waking.first_entry().filter(|entry| *entry.key() <= now) {
             let machines = entry.remove();
-            self.count.waking -= machines.len();
             let mut idle = ProcSet::new();
             for at in machines.iter() {
                 let machine = &mut self.machines[at as usize];
@@ -305,53 +328,56 @@ impl Sleepers {
                 if machine.used == 0 {
                     idle.insert(at);
                 }
+                group_of_mut(&mut self.groups, at).count.waking -= 1;
                 self.rouse(&self.processors(at));
             }
-            self.count.waking_unused -= idle.len();
-            self.count.idle += idle.len();
-            self.become_idle(idle, now);
+            self.waking_unused -= idle.len();
+            self.awake_idle += idle.len();
+            self.become_idle(&idle, now);
             self.changes.push(Transition { machines, state: MachineState::Idle });
         }
-        let over = |entry: &Idle| entry.since.checked_add(self.rule.after).is_some_and(|over| over <= now);
-        while self.idle.front().is_some_and(over) {
-            let Some(entry) = self.idle.pop_front() else { break };
-            for at in entry.machines.iter() {
+        while let Some(entry) = self.idle.first_entry().filter(|entry| *entry.key() <= now) {
+            let (due, idle) = entry.remove_entry();
+            for at in idle.machines.iter() {
                 let machine = &mut self.machines[at as usize];
-                if machine.entry == Some(self.first) {
+                if machine.entry == Some(due) {
                     machine.entry = None;
                     self.ready.insert(at);
                 }
             }
-            self.first += 1;
         }
     }
 
     /// Puts machines to sleep that may, and wakes up as many as the reserve lacks.
     pub(in crate::local) fn balance(&mut self, now: Time) {
         let mut fallen = ProcSet::new();
-        while self.count.idle > self.rule.reserve {
+        while self.awake_idle > self.reserve {
             let Some(at) = self.ready.last() else { break };
             self.ready.remove_all(&ProcSet::range(at, at + 1));
+            let group = group_of(&self.groups, at);
+            let Group { state: Some(state), after, .. } = self.groups[group] else { continue };
             let machine = &mut self.machines[at as usize];
             // It may have been in use since, and then be in the list of idle machines again.
-            if (machine.used, machine.mode, machine.entry) == (0, Mode::Awake, None) {
-                machine.mode = Mode::Falling(now + self.spec.fall);
-                self.count.idle -= 1;
-                self.count.falling += 1;
-                let procs = self.processors(at);
-                self.dormant_procs += procs.len();
-                self.dormant.insert_all(&procs);
-                fallen.insert(at);
+            if after == Span::MAX || (machine.used, machine.mode, machine.entry) != (0, Mode::Awake, None) {
+                continue;
             }
+            let until = now + state.fall;
+            machine.mode = Mode::Falling(until);
+            self.awake_idle -= 1;
+            self.groups[group].count.falling += 1;
+            let procs = self.processors(at);
+            self.dormant_procs += procs.len();
+            self.dormant.insert_all(&procs);
+            self.falling.entry(until).or_default().insert(at);
+            fallen.insert(at);
         }
         if !fallen.is_empty() {
-            self.falling.entry(now + self.spec.fall).or_default().insert_all(&fallen);
             self.changes.push(Transition { machines: fallen, state: MachineState::Falling });
         }
-        let awake = self.count.idle + self.count.waking_unused;
-        let lacking = self.rule.reserve.saturating_sub(awake).min(self.asleep.len());
-        if lacking > 0 {
-            self.count.waking_unused += lacking;
+        let lacking = self.reserve.saturating_sub(self.awake_idle + self.waking_unused);
+        if lacking > 0 && !self.asleep.is_empty() {
+            let lacking = lacking.min(self.asleep.len());
+            self.waking_unused += lacking;
             self.wake(self.asleep.lowest(lacking).unwrap_or_default(), now);
         }
     }
@@ -359,6 +385,15 @@ impl Sleepers {
     /// What has changed since the last call.
     pub(in crate::local) fn changes(&mut self) -> Vec<Transition> {
         std::mem::take(&mut self.changes)
+    }
+
+    /// Whether no machine sleeps or is on its way there or back.
+    fn all_awake(&self) -> bool {
+        self.groups.iter().all(|group| group.count.all() == 0)
+    }
+
+    fn state(&self, machine: u32) -> Option<&SleepSpec> {
+        self.groups[group_of(&self.groups, machine)].state.as_ref()
     }
 
     /// These processors are no longer free ones of machines that are not awake.
@@ -374,28 +409,38 @@ impl Sleepers {
         if machines.is_empty() {
             return;
         }
-        let until = now + self.spec.wake;
-        machines.iter().for_each(|at| self.machines[at as usize].mode = Mode::Waking(until));
         self.asleep.remove_all(&machines);
-        self.count.asleep -= machines.len();
-        self.count.waking += machines.len();
-        self.waking.entry(until).or_default().insert_all(&machines);
+        for at in machines.iter() {
+            let group = group_of_mut(&mut self.groups, at);
+            (group.count.asleep, group.count.waking) = (group.count.asleep - 1, group.count.waking + 1);
+            let until = now + group.state.map_or(Span::ZERO, |state| state.wake);
+            self.machines[at as usize].mode = Mode::Waking(until);
+            self.waking.entry(until).or_default().insert(at);
+        }
         self.changes.push(Transition { machines, state: MachineState::Waking });
     }
 
     /// Notes that machines have been idle since now; they are counted already.
-    fn become_idle(&mut self, machines: ProcSet, now: Time) {
-        if machines.is_empty() {
-            return;
+    fn become_idle(&mut self, machines: &ProcSet, now: Time) {
+        for at in machines.iter() {
+            let after = self.groups[group_of(&self.groups, at)].after;
+            let due = now.checked_add(after);
+            if let Some(due) = due {
+                let entry = self.idle.entry(due).or_default();
+                entry.still += 1;
+                entry.machines.insert(at);
+            }
+            self.machines[at as usize].entry = due;
         }
-        if self.idle.back().is_none_or(|last| last.since < now) {
-            self.idle.push_back(Idle { since: now, machines: ProcSet::new(), still: 0 });
-        }
-        let number = self.first + self.idle.len() as u64 - 1;
-        machines.iter().for_each(|at| self.machines[at as usize].entry = Some(number));
-        if let Some(last) = self.idle.back_mut() {
-            last.still += machines.len();
-            last.machines.insert_all(&machines);
+    }
+
+    /// One machine fewer has been idle so as to sleep at this time.
+    fn less_idle(&mut self, due: Time) {
+        if let Some(entry) = self.idle.get_mut(&due) {
+            entry.still -= 1;
+            if entry.still == 0 {
+                self.idle.remove(&due);
+            }
         }
     }
 
@@ -404,6 +449,16 @@ impl Sleepers {
         let first = (machine * self.cores).min(self.usable);
         ProcSet::range(first, (first + self.cores).min(self.usable))
     }
+}
+
+/// The group of a machine.
+fn group_of(groups: &[Group], machine: u32) -> usize {
+    if groups.len() == 1 { 0 } else { groups.partition_point(|group| group.end <= machine) }
+}
+
+fn group_of_mut(groups: &mut [Group], machine: u32) -> &mut Group {
+    let at = group_of(groups, machine);
+    &mut groups[at]
 }
 
 /// The machines of processors: each with how many of them are in an interval, and which.

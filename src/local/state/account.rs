@@ -11,7 +11,7 @@ impl State {
     /// Records the running job's segment up to `now` and adds its work and use to the account.
     pub(in crate::local) fn settle(&mut self, key: JobKey, step: &mut Step<'_>) {
         let placement = match self.table.get(key) {
-            Some(job) if self.settings.record_segments => job.placement.clone(),
+            Some(job) if self.settings.record_segments || self.tariff.is_mixed() => job.placement.clone(),
             _ => ProcSet::new(),
         };
         self.settle_on(key, placement, step);
@@ -36,16 +36,17 @@ impl State {
         job.done += Work::done(job.rate, span);
         let (energy, cost) = (job.energy, job.cost);
         job.proc_time += Usage::proc_time(job.held, job.share, span);
-        job.charge += self.tariff.charge(job.held, job.share, job.since, step.now);
+        let held = self.tariff.held(&placement, job.held);
+        job.charge += self.tariff.charge(&held, job.share, job.since, step.now);
         // Differences of totals, so that segments sum to the attempt's figure exactly.
         job.energy = Energy::ZERO;
         if self.tariff.is_powered() {
             let stretch = self.tariff.stretch(job.since, step.now);
-            let busy = self.tariff.busy(job.held, job.share);
+            let busy = held.busy(job.share);
             let drawn = job.drawn.get_or_insert_default();
             drawn.add(busy, &stretch);
             job.energy = drawn.energy();
-            self.meter.dynamic.add(busy - self.tariff.idle(job.held, job.share), &stretch);
+            self.meter.dynamic.add(busy - held.idle(job.share), &stretch);
         }
         job.cost = self.tariff.cost(job.charge);
         if let Some(charged) = charged {
@@ -142,7 +143,7 @@ impl State {
         if self.missing > 0 {
             self.down_time += Usage::proc_time(self.missing, Rate::FULL, span);
         }
-        if self.tariff.is_powered() && !span.is_zero() {
+        if (self.tariff.is_powered() || self.sleepers.is_some()) && !span.is_zero() {
             self.settle_standing(&self.tariff.stretch(self.settled, now));
         }
         self.settled = now;

@@ -2,28 +2,65 @@
 
 use super::State;
 use crate::local::power::Sleepers;
-use crate::local::{SleepRule, Step};
-use crate::model::{JobKey, MachineState, ProcSet, SleepSpec};
+use crate::local::{Phase, SleepRule, Step};
+use crate::model::{EventCause, EventKind, EventRecord, JobKey, MachineState, ProcSet, SleepSpec};
 use crate::platform::{Draw, Stretch, Usage};
 use crate::units::{Power, Rate, Time};
 
+/// What machines draw at an instant beside jobs.
+#[derive(Copy, Clone, Debug, Default)]
+pub(in crate::local) struct StandingDraw {
+    /// Machines that are awake, as if they were idle.
+    pub(in crate::local) awake: Draw,
+    /// Machines that sleep.
+    pub(in crate::local) asleep: Draw,
+    /// Machines on their way to sleep and back.
+    pub(in crate::local) transitions: Draw,
+    /// The processors of machines that are not awake.
+    pub(in crate::local) dormant: u32,
+}
+
 impl State {
+    /// The sleep state and the rule of each group of machines, for those that ever sleep.
+    pub(in crate::local) fn sleep_terms(&self) -> Vec<Option<(SleepSpec, SleepRule)>> {
+        let states = self.spec.groups.iter().map(|group| group.sleep);
+        let rules = self.settings.sleep.iter().copied();
+        let terms = states.zip(rules).map(|(state, rule)| Some((state?, rule)));
+        terms.map(|terms| terms.filter(|(_, rule)| *rule != SleepRule::NEVER)).collect()
+    }
+
+    /// What machines draw now beside jobs.
+    pub(in crate::local) fn standing(&self) -> StandingDraw {
+        let mut all = StandingDraw::default();
+        if self.tariff.is_mixed() {
+            let mut up = ProcSet::full(self.spec.processors());
+            up.remove_all(&self.down);
+            all.awake = self.tariff.held(&up, up.len()).idle(Rate::FULL);
+        } else {
+            let up = self.spec.processors() - self.missing;
+            all.awake = self.tariff.held(&ProcSet::new(), up).idle(Rate::FULL);
+        }
+        let Some(sleepers) = &self.sleepers else { return all };
+        for (SleepSpec { asleep, waking, falling, .. }, count, group) in sleepers.counts() {
+            let draw = |machines: u32, power: Power| {
+                (Draw::from(machines) * Draw::from(power.milliwatts())) << Rate::BITS
+            };
+            all.awake -= draw(count.all(), self.spec.groups[group].idle_machine(self.spec.cores));
+            all.asleep += draw(count.asleep, *asleep);
+            all.transitions += draw(count.waking, *waking) + draw(count.falling, *falling);
+            all.dormant += count.all() * self.spec.cores;
+        }
+        all
+    }
+
     /// Adds what machines drew beside jobs over a stretch.
     pub(super) fn settle_standing(&mut self, stretch: &Stretch) {
-        let (tariff, standing) = (&self.tariff, &mut self.meter.standing);
-        let up = self.spec.processors() - self.missing;
-        let Some(sleepers) = &self.sleepers else {
-            return standing.awake.add(tariff.idle(up, Rate::FULL), stretch);
-        };
-        let (count, SleepSpec { asleep, waking, falling, .. }) = (sleepers.count(), sleepers.spec());
-        let draw = |machines: u32, power: &Power| {
-            Draw::from(machines) * Draw::from(power.milliwatts()) << Rate::BITS
-        };
-        let dormant = count.all() * self.spec.cores;
-        standing.awake.add(tariff.idle(up - dormant, Rate::FULL), stretch);
-        standing.asleep.add(draw(count.asleep, asleep), stretch);
-        standing.transitions.add(draw(count.waking, waking) + draw(count.falling, falling), stretch);
-        standing.dormant += Usage::proc_time(dormant, Rate::FULL, stretch.span);
+        let draw = self.standing();
+        let standing = &mut self.meter.standing;
+        standing.awake.add(draw.awake, stretch);
+        standing.asleep.add(draw.asleep, stretch);
+        standing.transitions.add(draw.transitions, stretch);
+        standing.dormant += Usage::proc_time(draw.dormant, Rate::FULL, stretch.span);
     }
 
     /// When a job would begin that gets these processors now: when the last of their machines is awake.
@@ -31,9 +68,19 @@ impl State {
         self.sleepers.as_ref().map_or(now, |sleepers| sleepers.awake_at(procs, now))
     }
 
-    /// Processors that are free and awake.
+    /// Whether all machines of these processors are awake.
+    pub(in crate::local) fn is_awake(&self, procs: &ProcSet) -> bool {
+        self.sleepers.as_ref().is_none_or(|sleepers| sleepers.not_awake(procs).is_empty())
+    }
+
+    /// Processors that are free and awake, in whole allocation blocks: one that is awake in part waits like one that sleeps.
     pub(in crate::local) fn awake(&self) -> u32 {
-        self.unused - self.sleepers.as_ref().map_or(0, |sleepers| sleepers.dormant().1)
+        let Some(sleepers) = &self.sleepers else { return self.unused };
+        let (dormant, count) = sleepers.dormant();
+        if self.spec.allocation_unit <= 1 {
+            return self.unused - count;
+        }
+        self.unused - self.free.intersection(&self.blocks(dormant)).len()
     }
 
     /// So many free processors: those of machines that are awake first, each by number.
@@ -41,29 +88,30 @@ impl State {
         let Some(sleepers) = self.sleepers.as_ref().filter(|sleepers| sleepers.dormant().1 > 0) else {
             return self.free.lowest(count);
         };
-        let (dormant, _) = sleepers.dormant();
+        let waits = self.blocks(sleepers.dormant().0);
         let mut awake = self.free.clone();
-        awake.remove_all(dormant);
-        let first = count.min(self.awake());
+        awake.remove_all(&waits);
+        let first = count.min(awake.len());
         let mut picked = awake.lowest(first)?;
-        picked.insert_all(&dormant.lowest(count - first)?);
+        picked.insert_all(&self.free.intersection(&waits).lowest(count - first)?);
         Some(picked)
     }
 
     /// Changes which machines sleep from now on.
-    pub(in crate::local) fn sleep_by(&mut self, terms: Option<(SleepSpec, SleepRule)>, step: &mut Step<'_>) {
+    pub(in crate::local) fn sleep_by(
+        &mut self,
+        terms: &[Option<(SleepSpec, SleepRule)>],
+        step: &mut Step<'_>,
+    ) {
         self.settle_missing(step.now);
-        match (&mut self.sleepers, terms) {
-            (Some(sleepers), Some((spec, rule))) => sleepers.change(spec, rule, step.now),
-            (Some(sleepers), None) => sleepers.change(*sleepers.spec(), SleepRule::NEVER, step.now),
-            (None, None) => {}
-            (None, Some((spec, rule))) => {
-                let mut sleepers = Sleepers::of(&self.spec, spec, rule, step.now);
-                let mut used = ProcSet::full(self.spec.usable());
-                used.remove_all(&self.free);
-                sleepers.take(&used, step.now);
-                self.sleepers = Some(Box::new(sleepers));
-            }
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.change(terms, step.now);
+        } else {
+            let mut sleepers = Sleepers::of(&self.spec, terms, step.now);
+            let mut used = ProcSet::full(self.spec.usable());
+            used.remove_all(&self.free);
+            sleepers.take(&used, step.now);
+            self.sleepers = Some(Box::new(sleepers));
         }
         self.note_transitions(step);
     }
@@ -113,28 +161,43 @@ impl State {
     /// Records what machines have begun to do.
     pub(in crate::local) fn note_transitions(&mut self, step: &mut Step<'_>) {
         let changes = self.sleepers.as_mut().map(|sleepers| sleepers.changes()).unwrap_or_default();
-        if !self.settings.record_machines {
-            return;
-        }
-        for change in changes {
+        for change in changes.into_iter().filter(|_| self.settings.record_machines) {
             let procs = self.processors_of(&change.machines);
-            if change.state != MachineState::Idle {
-                self.record_machines(procs, change.state, step);
-                continue;
-            }
-            // They are awake: what waited for them begins.
             let mut reserved = ProcSet::new();
-            self.book.pending().iter().for_each(|booking| reserved.insert_all(&booking.taken));
-            let idle = procs.intersection(&self.free);
-            let mut busy = procs.intersection(&self.here);
-            let reserved = busy.intersection(&reserved);
-            busy.remove_all(&idle);
-            busy.remove_all(&reserved);
-            let mut rest = procs;
-            [&busy, &reserved].into_iter().for_each(|part| rest.remove_all(part));
-            self.record_machines(rest, MachineState::Idle, step);
-            self.record_machines(busy, MachineState::Busy, step);
+            if change.state == MachineState::Idle {
+                self.book.pending().iter().for_each(|booking| reserved.insert_all(&booking.taken));
+                reserved = reserved.intersection(&procs);
+            }
+            self.record_machines(procs, change.state, step);
             self.record_machines(reserved, MachineState::Reserved, step);
+        }
+        // The last machine that a job waited for is awake: it begins.
+        let Some(due) = self.begins.first_entry().filter(|entry| *entry.key() <= step.now) else { return };
+        let (begin, mut waiting) = (*due.key(), due.remove());
+        waiting.retain(|key| {
+            let Some(job) = self.table.get(*key) else { return false };
+            let (begins, awake) =
+                (job.phase == Phase::Running && job.since == begin, self.is_awake(&job.placement));
+            if begins && awake {
+                self.machines(&job.placement, MachineState::Busy, step);
+                self.note_continued(*key, step);
+            }
+            begins && !awake
+        });
+        if !waiting.is_empty() {
+            self.begins.insert(begin, waiting);
+        }
+    }
+
+    /// Records how long a job that begins anew has not run since its last attempt failed, if one has.
+    pub(in crate::local) fn note_continued(&mut self, key: JobKey, step: &mut Step<'_>) {
+        let past = self.table.get_mut(key).and_then(|job| job.past.as_mut());
+        let Some(failed_at) = past.and_then(|past| past.failed_at.take()) else { return };
+        if let Some(job) = self.table.get(key) {
+            let since_failure = Some(step.now.since(failed_at));
+            let event =
+                self.job_event(step.now, EventKind::Continued, EventCause::None, job, job.placement.len());
+            step.record(EventRecord { since_failure, ..event });
         }
     }
 

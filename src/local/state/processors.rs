@@ -16,8 +16,12 @@ impl State {
         step: &mut Step<'_>,
     ) {
         if self.multiprogramming_level == 1 {
+            let awake = self.is_awake(placement);
             self.take_free(placement, count, step);
-            self.machines(placement, MachineState::Busy, step);
+            // Otherwise it begins later.
+            if awake {
+                self.machines(placement, MachineState::Busy, step);
+            }
             return;
         }
         let (first, woken) = self.add_load(placement, 1, share);
@@ -143,15 +147,10 @@ impl State {
         }
     }
 
-    /// Processors of machines that are up: those that draw power.
-    pub(in crate::local) fn powered(&self) -> u32 {
-        self.spec.processors() - self.missing
-    }
-
     /// The processors of these machines that belong to the partition.
     pub(in crate::local) fn processors_of(&self, machines: &ProcSet) -> ProcSet {
         let mut procs = ProcSet::new();
-        let last = self.spec.machines - 1;
+        let last = self.spec.machines() - 1;
         for (from, to) in machines.intervals().filter(|(from, _)| *from <= last) {
             procs.insert_all(&ProcSet::range(from * self.spec.cores, (to.min(last) + 1) * self.spec.cores));
         }
@@ -161,13 +160,13 @@ impl State {
     /// Those of `machines` in the partition whose processors are down (with `down`) or up (without).
     pub(in crate::local) fn machines_that(&self, machines: &ProcSet, down: bool) -> ProcSet {
         let there = |machine: &u32| {
-            *machine < self.spec.machines && self.down.contains(*machine * self.spec.cores) == down
+            *machine < self.spec.machines() && self.down.contains(*machine * self.spec.cores) == down
         };
         machines.iter().filter(there).collect()
     }
 
     /// The usable allocation blocks that contain `procs`.
-    fn blocks(&self, procs: &ProcSet) -> ProcSet {
+    pub(super) fn blocks(&self, procs: &ProcSet) -> ProcSet {
         let (allocation_unit, usable) = (self.spec.allocation_unit.max(1), self.spec.usable());
         let mut blocks = ProcSet::new();
         for (from, to) in procs.intervals().filter(|(from, _)| *from < usable) {

@@ -21,7 +21,7 @@ use crate::units::{Bytes, Energy, Money, Power, Rate, Span, Time};
 
 pub(super) fn sites() -> Vec<SiteSpec> {
     let mut first = SiteSpec::plain("kth", 100, "easy".parse().unwrap());
-    first.partitions[0].busy = Power::from_milliwatts(10_000);
+    first.partitions[0].groups[0].busy = Power::from_milliwatts(10_000);
     let mut second = SiteSpec::plain("delft, \"i7\"", 8, "fcfs".parse().unwrap());
     second.partitions.push(PartitionSpec { name: "fat".to_owned(), ..PartitionSpec::plain(64) });
     vec![first, second]

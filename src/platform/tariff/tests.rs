@@ -1,16 +1,17 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{MAX_PROCESSORS, SiteSpec};
+use crate::model::{MAX_PROCESSORS, MachineGroup, SiteSpec};
+use crate::platform::Usage;
 use crate::units::Span;
 
 fn tariff(idle: u64, busy: u64, price: u64) -> Tariff {
-    Tariff::of(&PartitionSpec {
+    Tariff::of(&PartitionSpec::of(MachineGroup {
         idle: Power::from_milliwatts(idle),
         busy: Power::from_milliwatts(busy),
         price: Price::from_nanos(price),
-        ..PartitionSpec::plain(1)
-    })
+        ..MachineGroup::plain("default", 1)
+    }))
 }
 
 proptest! {
@@ -21,6 +22,10 @@ proptest! {
         let hour = 3_600_000_000_u128 << Rate::BITS;
         prop_assert_eq!(of.cost(time).nanos(), ((time * price + hour / 2) / hour) as i128);
     }
+}
+
+fn held(of: &Tariff, procs: u32) -> Held {
+    of.held(&ProcSet::new(), procs)
 }
 
 /// A day whose hours have the factors of `rates` in thousandths.
@@ -40,12 +45,12 @@ fn by_hour(part: &PartitionSpec, rates: &[u16], starts_at: u64, electricity: u64
 }
 
 fn part(idle: u64, busy: u64, price: u64) -> PartitionSpec {
-    PartitionSpec {
+    PartitionSpec::of(MachineGroup {
         idle: Power::from_milliwatts(idle),
         busy: Power::from_milliwatts(busy),
         price: Price::from_nanos(price),
-        ..PartitionSpec::plain(64)
-    }
+        ..MachineGroup::plain("default", 64)
+    })
 }
 
 const HOUR: u64 = 3_600_000_000;
@@ -68,8 +73,8 @@ proptest! {
             let mut times = [a, b, c].map(Time::from_micros);
             times.sort_unstable();
             let [from, middle, to] = times;
-            whole += of.charge(procs, share, from, to);
-            cut += of.charge(procs, share, from, middle) + of.charge(procs, share, middle, to);
+            whole += of.charge(&held(&of, procs), share, from, to);
+            cut += of.charge(&held(&of, procs), share, from, middle) + of.charge(&held(&of, procs), share, middle, to);
             let mut now = from;
             while now < to {
                 let (of_day, hour) = (now.micros() + starts_at, (now.micros() + starts_at) / HOUR);
@@ -96,12 +101,12 @@ proptest! {
         let (flat, ones) = (Tariff::new(&part, &flat, pue_ppm), by_hour(&part, &[1_000; 24], 5, electricity, pue_ppm));
         let (from, to) = (Time::from_micros(from), Time::from_micros(from + length));
         let share = Rate::from_units(share);
-        let time = flat.charge(procs, share, from, to);
-        prop_assert_eq!(flat.cost(time), ones.cost(ones.charge(procs, share, from, to)));
+        let time = flat.charge(&held(&flat, procs), share, from, to);
+        prop_assert_eq!(flat.cost(time), ones.cost(ones.charge(&held(&ones, procs), share, from, to)));
         let account = |of: &Tariff| {
             let mut drawn = Drawn::default();
-            drawn.add(of.busy(procs, share), &of.stretch(from, to));
-            drawn.add(of.idle(64, Rate::FULL), &of.stretch(from, to + Span::from_micros(later)));
+            drawn.add(held(of, procs).busy(share), &of.stretch(from, to));
+            drawn.add(held(of, 64).idle(Rate::FULL), &of.stretch(from, to + Span::from_micros(later)));
             drawn
         };
         prop_assert_eq!(account(&flat).priced(1_000), 0, "it is not needed");
@@ -123,9 +128,9 @@ proptest! {
         let of = by_hour(&part(40_000, 95_000, 0), &rates, 7 * HOUR, electricity, pue_ppm);
         let time = Time::from_micros;
         let mut drawn = Drawn::default();
-        drawn.add(of.idle(56, Rate::FULL), &of.stretch(time(from), time(from + length)));
-        drawn.add(of.idle(8, Rate::FULL), &of.stretch(time(from + down), time(from + length)));
-        let dynamic = of.busy(16, Rate::FULL) - of.idle(16, Rate::FULL);
+        drawn.add(held(&of, 56).idle(Rate::FULL), &of.stretch(time(from), time(from + length)));
+        drawn.add(held(&of, 8).idle(Rate::FULL), &of.stretch(time(from + down), time(from + length)));
+        let dynamic = held(&of, 16).busy(Rate::FULL) - held(&of, 16).idle(Rate::FULL);
         drawn.add(dynamic, &of.stretch(time(from), time(from + busy)));
         // Hour by hour, in millijoules of equivalent energy (float: the tolerance is far above its error).
         let mut joules = 0.0;
@@ -157,7 +162,7 @@ fn a_day_by_hand() {
     };
     let of = Tariff::new(&part(40_000, 100_000, 200_000_000), &site, 1_500_000);
     let at = |minutes: u64| Time::from_secs(60 * minutes);
-    let charge = of.charge(10, Rate::FULL, at(30), at(210));
+    let charge = of.charge(&held(&of, 10), Rate::FULL, at(30), at(210));
     assert_eq!(of.cost(charge), Money::from_nanos(3_500_000_000));
     assert_eq!(of.price_at(at(59)), Price::from_nanos(200_000_000));
     assert_eq!(of.price_at(at(60)), Price::from_nanos(100_000_000));
@@ -165,8 +170,8 @@ fn a_day_by_hand() {
     // half an hour at 0.30 and two and a half at 0.12 are 0.711 + 1.422.
     let mut drawn = Drawn::default();
     let stretch = of.stretch(at(30), at(210));
-    drawn.add(of.idle(54, Rate::FULL), &stretch);
-    drawn.add(of.busy(10, Rate::FULL), &stretch);
+    drawn.add(held(&of, 54).idle(Rate::FULL), &stretch);
+    drawn.add(held(&of, 10).busy(Rate::FULL), &stretch);
     assert_eq!(drawn.energy(), Energy::from_nanojoules(3_160_000 * 3 * 3_600_000_000));
     assert_eq!(of.electricity(&drawn), Some(Money::from_nanos(2_133_000_000)));
     assert_eq!(Tariff::of(&part(1, 2, 3)).electricity(&drawn), None);
@@ -176,12 +181,12 @@ fn a_day_by_hand() {
 #[test]
 fn the_largest_account_fits() {
     let (power, price, electricity) = (149_011, 1_000_000_000_000_000_000, 100_000_000_000_000);
-    let part = PartitionSpec {
+    let part = PartitionSpec::of(MachineGroup {
         idle: Power::from_milliwatts(power),
         busy: Power::from_milliwatts(power),
         price: Price::from_nanos(price),
-        ..PartitionSpec::plain(MAX_PROCESSORS)
-    };
+        ..MachineGroup::plain("default", MAX_PROCESSORS)
+    });
     let tariff = SiteTariff {
         price_by_hour: Some(day(&[10_000; 24])),
         electricity: Some(EnergyPrice::from_nanos(electricity)),
@@ -200,7 +205,7 @@ fn the_largest_account_fits() {
     let energy = processors * u128::from(u64::MAX) * u128::from(power);
     let drawn = |of: &Tariff| {
         let mut drawn = Drawn::default();
-        drawn.add(of.busy(MAX_PROCESSORS, Rate::FULL), &of.stretch(Time::ZERO, Time::NEVER));
+        drawn.add(held(of, MAX_PROCESSORS).busy(Rate::FULL), &of.stretch(Time::ZERO, Time::NEVER));
         drawn
     };
     assert_eq!(drawn(&of).energy(), Energy::from_nanojoules(energy));
@@ -211,7 +216,11 @@ fn the_largest_account_fits() {
     };
     between(of.cost(time), price, hours(1));
     let of = Tariff::new(&part, &site.tariff, site.pue_ppm);
-    between(of.cost(of.charge(MAX_PROCESSORS, Rate::FULL, Time::ZERO, Time::NEVER)), price, hours(10));
+    between(
+        of.cost(of.charge(&held(&of, MAX_PROCESSORS), Rate::FULL, Time::ZERO, Time::NEVER)),
+        price,
+        hours(10),
+    );
     // Ten times the price, ten times the energy.
     between(of.electricity(&drawn(&of)).unwrap(), electricity, energy / KWH * 100 + energy % KWH * 100 / KWH);
 }

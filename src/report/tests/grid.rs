@@ -24,8 +24,8 @@ const NAMES: [(&str, u32, &str); 3] = [
 fn sites(busy: u64) -> Vec<SiteSpec> {
     let site = |(name, machines, policy): (&str, u32, &str)| {
         let mut site = SiteSpec::plain(name, machines, policy.parse().unwrap());
-        site.partitions[0] =
-            PartitionSpec { cores: 4, busy: Power::from_milliwatts(busy), ..PartitionSpec::plain(machines) };
+        site.partitions[0] = PartitionSpec { cores: 4, ..PartitionSpec::plain(machines) };
+        site.partitions[0].groups[0].busy = Power::from_milliwatts(busy);
         site
     };
     NAMES.map(site).into()

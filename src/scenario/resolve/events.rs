@@ -28,8 +28,8 @@ struct ScriptedMachines {
 impl ScriptedMachines {
     fn of(site: &SiteSpec) -> Self {
         let down = site.partitions.iter().map(|partition| {
-            let present = partition.machines - partition.absent;
-            let which = ProcSet::range(present, partition.machines);
+            let present = partition.machines() - partition.absent;
+            let which = ProcSet::range(present, partition.machines());
             if partition.absent > 0 { vec![(None, which)] } else { Vec::new() }
         });
         Self { left: None, down: down.collect() }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::model::{
-    CheckpointInterval, Checkpointing, ChurnSpec, DayRates, Equipment, MAX_PROCESSORS, PartitionSpec,
-    RandomChurn, Reservation, SiteError, SiteSpec, SiteTariff, SleepSpec,
+    CheckpointInterval, Checkpointing, ChurnSpec, DayRates, Equipment, MAX_PROCESSORS, MachineGroup,
+    PartitionSpec, RandomChurn, Reservation, SiteError, SiteSpec, SiteTariff, SleepSpec,
 };
 use crate::scenario::keys::{ChurnKeys, MachineKeys, OutputKeys, ReservationKeys, SiteKeys, SleepKeys};
 use crate::scenario::kind::forms::PowerKey;
@@ -136,13 +136,10 @@ impl Checker<'_> {
         if price.nanos() > 1_000_000_000_000_000_000 {
             self.beyond_reason(&path.key("price"), &price.text(), "1000000000");
         }
-        PartitionSpec {
-            name: keys.class.clone(),
+        let group = MachineGroup {
+            class: keys.class.clone(),
             machines: count,
-            absent: absent.min(count),
-            cores,
             speed: self.speed(path, keys, reference),
-            allocation_unit,
             idle,
             busy,
             price,
@@ -151,6 +148,13 @@ impl Checker<'_> {
                 .sleep
                 .as_ref()
                 .map(|sleep| self.sleep(&path.key("sleep"), sleep, (idle, busy), cores)),
+        };
+        PartitionSpec {
+            name: keys.class.clone(),
+            groups: vec![group],
+            absent: absent.min(count),
+            cores,
+            allocation_unit,
         }
     }
 

@@ -30,11 +30,11 @@ struct Room {
 
 impl Room {
     fn of<'a>(partitions: impl Iterator<Item = &'a PartitionSpec> + Clone) -> Self {
-        let present = partitions.clone().filter(|partition| partition.absent < partition.machines);
+        let present = partitions.clone().filter(|partition| partition.absent < partition.machines());
         let ever = partitions.clone().map(PartitionSpec::usable).max().unwrap_or(0);
         let power = |partition: &PartitionSpec| {
-            let machines = partition.machines - partition.absent;
-            f64::from(machines) * f64::from(partition.cores) * partition.speed.as_f64()
+            let machines = partition.machines() - partition.absent;
+            f64::from(machines) * f64::from(partition.cores) * partition.speed().as_f64()
         };
         Self {
             largest: present.map(PartitionSpec::usable).max().unwrap_or(ever).max(1),

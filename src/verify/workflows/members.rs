@@ -105,7 +105,7 @@ impl Submitted {
         let by_class = member.by_class.contains_key(&place.name);
         let least = |run: Span| match by_class {
             true => run,
-            false => Work::of_runtime(run).span_at(place.speed).unwrap_or(Span::MAX),
+            false => Work::of_runtime(run).span_at(place.speed()).unwrap_or(Span::MAX),
         };
         // Instants are rounded to microseconds.
         let soon = |took: Span, least: Span| took + Span::from_micros(1) < least;

@@ -42,11 +42,12 @@ impl Submitted {
 
 /// What the machines of a partition lack for a task on so many processors.
 fn lacking(part: &PartitionSpec, procs: u32, memory: Option<Bytes>, tag: Option<&String>) -> Option<String> {
-    if let Some(tag) = tag.filter(|tag| !part.equipment.tags.contains(*tag)) {
+    let equipment = part.equipment();
+    if let Some(tag) = tag.filter(|tag| !equipment.tags.contains(*tag)) {
         return Some(format!("which lacks its tag `{tag}`"));
     }
     let machines = part.machines_for(procs);
-    let (needed, each) = memory.zip(part.equipment.memory)?;
+    let (needed, each) = memory.zip(equipment.memory)?;
     let short = u128::from(each.count()) * u128::from(machines) < u128::from(needed.count());
     short.then(|| format!("where {machines} x {each} of memory are less than the {needed} that it needs"))
 }

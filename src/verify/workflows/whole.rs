@@ -86,7 +86,7 @@ impl Submitted {
         let near = whole.critical_path.micros().abs_diff(reference.micros()) <= 1;
         let mut runs = BTreeMap::new();
         for task in &spec.tasks {
-            let fastest = || self.places(task, platform).map(|part| part.speed).max();
+            let fastest = || self.places(task, platform).map(|part| part.speed()).max();
             runs.entry(self.wants(task)).or_insert_with(fastest);
         }
         let run = |task: &WorkflowTask| {
@@ -107,7 +107,7 @@ impl Submitted {
         let fits = |task: &&WorkflowTask| !run(task).is_zero();
         let area = |task: &WorkflowTask| {
             let work = |place: &PartitionSpec| match task.by_class.get(&place.name) {
-                Some(time) => u128::from(time.micros()) * u128::from(place.speed.units()),
+                Some(time) => u128::from(time.micros()) * u128::from(place.speed().units()),
                 None => Work::of_runtime(task.runtime).units(),
             };
             let least = self.places(task, platform).map(work).min();
@@ -119,7 +119,7 @@ impl Submitted {
         let units: u128 = spec.tasks.iter().filter(fits).map(area).sum();
         let partitions = platform.sites.iter().flat_map(|site| &site.spec.partitions);
         let speeds: u128 =
-            partitions.clone().map(|part| u128::from(part.usable()) * u128::from(part.speed.units())).sum();
+            partitions.clone().map(|part| u128::from(part.usable()) * u128::from(part.speed().units())).sum();
         let places: u128 = partitions.clone().map(|part| u128::from(part.usable())).sum();
         let even = u128::from(work.micros()).checked_div(places).unwrap_or(0);
         let alone = fastest_path.max(span(units.checked_div(speeds).unwrap_or(0))).max(span(even));
@@ -280,6 +280,6 @@ impl Submitted {
 
 /// How long a task runs there.
 fn time_in(task: &WorkflowTask, place: &PartitionSpec) -> Option<Span> {
-    let by_speed = || Work::of_runtime(task.runtime).span_at(place.speed);
+    let by_speed = || Work::of_runtime(task.runtime).span_at(place.speed());
     task.by_class.get(&place.name).copied().or_else(by_speed)
 }

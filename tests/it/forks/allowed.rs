@@ -29,7 +29,7 @@ fn what_changes_is_told() {
             "site `site-1`: local policy: `easy` instead of `fcfs`",
         ),
         (
-            |spec| spec.sites[0].partitions[0].price = Price::from_nanos(2_000_000_000),
+            |spec| spec.sites[0].partitions[0].groups[0].price = Price::from_nanos(2_000_000_000),
             "site `site-0`, partition `default`: price: 2/core-h instead of 0/core-h",
         ),
         (
@@ -89,10 +89,10 @@ fn what_cannot_change_is_refused() {
             |spec| spec.sites.push(SiteSpec::plain("more", 1, "fcfs".parse().unwrap())),
             "sites cannot be added or removed in the middle of a run",
         ),
-        (|spec| spec.sites[0].partitions[0].machines = 5, "machines would be 5 instead of 4"),
+        (|spec| spec.sites[0].partitions[0].groups[0].machines = 5, "machines would be 5 instead of 4"),
         (|spec| spec.sites[0].partitions[0].cores = 2, "cores would be 2 instead of 1"),
         (
-            |spec| spec.sites[0].partitions[0].speed = Rate::ratio(1, 2),
+            |spec| spec.sites[0].partitions[0].groups[0].speed = Rate::ratio(1, 2),
             "speed would be 0.500000 instead of 1.000000",
         ),
         (|spec| spec.sites[0].partitions[0].allocation_unit = 2, "allocation unit would be 2 instead of 1"),
@@ -140,7 +140,7 @@ fn a_state_is_not_taken_back_under_another_description() {
         (|spec| spec.sites[0].churn.attempts = Some(3), "another description"),
         (|spec| spec.sites[1].policy = "easy".parse().unwrap(), "under the policy `fcfs`, not `easy`"),
         (
-            |spec| spec.sites[0].partitions[0].price = Price::from_nanos(5),
+            |spec| spec.sites[0].partitions[0].groups[0].price = Price::from_nanos(5),
             "under other prices, power or checkpoints",
         ),
         (

@@ -58,8 +58,9 @@ fn events(records: &[Record], kind: EventKind) -> Vec<&EventRecord> {
 fn priced(spec: &GridSpec, idle: u64, busy: u64, cents: u64) -> GridSpec {
     let mut spec = spec.clone();
     let part = &mut spec.sites[0].partitions[0];
-    (part.idle, part.busy) = (Power::from_milliwatts(idle * 1_000), Power::from_milliwatts(busy * 1_000));
-    part.price = Price::from_nanos(36_000_000_000 * cents);
+    (part.groups[0].idle, part.groups[0].busy) =
+        (Power::from_milliwatts(idle * 1_000), Power::from_milliwatts(busy * 1_000));
+    part.groups[0].price = Price::from_nanos(36_000_000_000 * cents);
     spec
 }
 

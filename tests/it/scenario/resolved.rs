@@ -23,10 +23,13 @@ fn machines_in_the_model_s_units() {
         &[],
     );
     let [new, old] = scenario.resolved.grid.sites[0].partitions.as_slice() else { panic!("two classes") };
-    assert_eq!((new.machines, new.cores, new.absent, new.speed), (3, 4, 3, Rate::ratio(3, 1)));
-    assert_eq!((new.idle, new.busy), (Power::from_milliwatts(10_000), Power::from_milliwatts(24_000)));
+    assert_eq!((new.machines(), new.cores, new.absent, new.speed()), (3, 4, 3, Rate::ratio(3, 1)));
+    assert_eq!((new.idle(), new.busy()), (Power::from_milliwatts(10_000), Power::from_milliwatts(24_000)));
     // 10 W over three cores, to the nearest milliwatt; a busy one draws no less than an idle one.
-    assert_eq!((old.speed, old.idle, old.busy), (Rate::ratio(1, 2), Power::from_milliwatts(3_333), old.idle));
+    assert_eq!(
+        (old.speed(), old.idle(), old.busy()),
+        (Rate::ratio(1, 2), Power::from_milliwatts(3_333), old.idle())
+    );
 }
 
 #[test]

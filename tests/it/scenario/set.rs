@@ -23,7 +23,14 @@ poisson = { jobs = 10 }
 "#;
 
 fn counts(scenario: &Scenario) -> Vec<u32> {
-    scenario.resolved.grid.sites.iter().flat_map(|site| &site.partitions).map(|part| part.machines).collect()
+    scenario
+        .resolved
+        .grid
+        .sites
+        .iter()
+        .flat_map(|site| &site.partitions)
+        .map(|part| part.machines())
+        .collect()
 }
 
 fn policies(scenario: &Scenario) -> Vec<String> {
@@ -82,7 +89,7 @@ fn values_are_what_the_key_wants() {
     assert_eq!((resolved.name.as_str(), resolved.grid.seed, resolved.pace), ("2024", 9, Some(60.0)));
     let delft = &resolved.grid.sites[0];
     assert_eq!((delft.overrun, delft.pue_ppm), (true, 1_500_000));
-    assert_eq!(delft.partitions[0].speed, Rate::ratio(2, 1));
+    assert_eq!(delft.partitions[0].speed(), Rate::ratio(2, 1));
     let broker = resolved.grid.broker.as_ref().unwrap();
     assert_eq!((broker.monitoring_interval, broker.in_flight), (Span::from_secs(300), Some(7)));
     assert_eq!(resolved.grid.network.link(0, 2).latency, Span::from_micros(20_000));

@@ -254,7 +254,7 @@ impl State {
     fn ends_in_time(&self, changed: &LiveJob, now: Time) -> bool {
         let size = &changed.job.size;
         let procs = if changed.phase == Phase::Running { changed.held } else { changed.procs };
-        let alone = size.rate_on(procs.min(size.max())).times(self.spec.speed);
+        let alone = size.rate_on(procs.min(size.max())).times(self.spec.speed());
         let work = changed.target.max(changed.estimated);
         let Some(span) = work.span_at(alone).filter(|span| *span <= LONGEST) else { return false };
         let span = match changed.phase {

@@ -5,7 +5,7 @@
 //! does not fit, it is at the head of the queue, before those with a later start, as in LOS-D.
 
 use super::{Easy, backfills};
-use crate::local::{Actions, Entry, Profile, View};
+use crate::local::{Actions, Awake, Entry, Profile, View};
 use crate::units::Time;
 
 /// The free processors, now and later, of a pass that plans.
@@ -13,19 +13,22 @@ struct Room {
     profile: Profile,
     now: Time,
     free: u32,
+    awake: Awake,
 }
 
 impl Room {
     fn new(view: &View<'_>) -> Self {
-        Self { profile: view.profile(), now: view.now(), free: view.free() }
+        Self { profile: view.profile(), now: view.now(), free: view.free(), awake: view.awake() }
     }
 
     /// Starts a job if it fits.
     fn start(&mut self, entry: Entry) -> bool {
-        let fits = entry.procs <= self.free && self.profile.fits(self.now, entry.estimate, entry.procs);
+        let held = self.awake.holds(entry.procs, entry.estimate);
+        let fits = entry.procs <= self.free && self.profile.fits(self.now, held, entry.procs);
         if fits {
             self.free -= entry.procs;
-            self.profile.reserve(self.now, self.now + entry.estimate, entry.procs);
+            self.awake = self.awake.without(entry.procs);
+            self.profile.reserve(self.now, self.now + held, entry.procs);
         }
         fits
     }

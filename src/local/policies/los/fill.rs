@@ -16,12 +16,14 @@ pub(super) struct Room {
     pub(super) plan: Option<Profile>,
     /// When the first reservation of a dedicated job begins in the plan.
     pub(super) dedicated: Option<Time>,
+    /// How long a job that starts now may have to wait for machines to wake up.
+    pub(super) delay: Span,
 }
 
 impl Room {
     /// True if the job can start now.
     pub(super) fn takes(&self, now: Time, entry: Entry) -> bool {
-        let planned = |plan: &Profile| plan.fits(now, entry.estimate, entry.procs);
+        let planned = |plan: &Profile| plan.fits(now, entry.estimate + self.delay, entry.procs);
         entry.procs <= self.free && self.plan.as_ref().is_none_or(planned)
     }
 }
@@ -66,7 +68,8 @@ impl Los {
     pub(super) fn room(&self, view: &View<'_>) -> Room {
         let around = self.options.dedicated == Dedicated::Reserved && !self.dedicated.is_empty();
         let planned = around || !view.bookings().is_empty();
-        Room { free: view.free(), plan: planned.then(|| view.profile()), dedicated: None }
+        let plan = planned.then(|| view.profile());
+        Room { free: view.free(), plan, dedicated: None, delay: view.awake().delay }
     }
 
     /// The candidates: the first `lookahead` jobs of the queue that fit on the free processors, and that at a freeze end have
@@ -164,8 +167,9 @@ impl Los {
             let mut with = plan.clone();
             let refused = chosen.iter().copied().find(|at| {
                 let entry = among[*at];
-                let fits = with.fits(now, entry.estimate, entry.procs);
-                with.reserve(now, now + entry.estimate, entry.procs);
+                let held = entry.estimate + self.delay;
+                let fits = with.fits(now, held, entry.procs);
+                with.reserve(now, now + held, entry.procs);
                 !fits
             });
             match refused {
