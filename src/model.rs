@@ -15,6 +15,7 @@ mod layout;
 mod named;
 mod needs;
 mod outcome;
+mod per_kwh;
 mod procset;
 mod record;
 mod registry;
@@ -45,6 +46,7 @@ pub use layout::Layout;
 pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
 pub use needs::{Equipment, Needs};
 pub use outcome::{Outcome, RejectReason};
+pub use per_kwh::{PerKwh, Trace};
 pub use procset::{Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,

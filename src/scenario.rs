@@ -68,6 +68,12 @@ pub struct Scenario {
     idle: Vec<Problem>,
     /// Intervals so short that their events may outnumber all others, with what is usual.
     fine: Vec<Problem>,
+    /// What is valid and should be looked at.
+    warnings: Vec<Problem>,
+    /// A line for each trace.
+    traces: Vec<String>,
+    /// What a reader of figures should know of the traces.
+    trace_notes: Vec<String>,
 }
 
 impl Scenario {
@@ -107,6 +113,21 @@ impl Scenario {
     /// short run of few machines may need them, so they are only told of a run that takes long.
     pub fn fine_intervals(&self) -> &[Problem] {
         &self.fine
+    }
+
+    /// What is valid and should be looked at before figures are trusted, such as gaps of traces, each with its place.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// What a reader of figures should know of the traces, such as gaps, a sentence each.
+    pub fn trace_notes(&self) -> &[String] {
+        &self.trace_notes
+    }
+
+    /// A line for each trace that was read: rows, step, from when to when, what is particular.
+    pub fn trace_lines(&self) -> &[String] {
+        &self.traces
     }
 
     /// A line with the number of sites, processors, workloads and events.
@@ -180,6 +201,9 @@ impl Base {
             hash,
             idle: checker.idle,
             fine: ScenarioError::new(checker.fine).0,
+            warnings: ScenarioError::new(checker.warnings).0,
+            traces: checker.calendar.lines,
+            trace_notes: checker.calendar.notes,
         })
     }
 }

@@ -6,6 +6,7 @@
 //! machine belongs to [`crate::model`].
 
 mod calendar;
+mod carbon;
 mod data;
 mod energy;
 mod money;
@@ -18,6 +19,7 @@ mod work;
 
 pub(crate) use calendar::Local;
 pub use calendar::{CalendarError, Timestamp, Zone};
+pub use carbon::CarbonIntensity;
 pub use data::{Bandwidth, Bytes};
 pub use energy::{Energy, Power};
 pub use money::{EnergyPrice, Money, Price};

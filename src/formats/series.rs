@@ -25,7 +25,7 @@ use std::io::Read;
 pub use error::SeriesError;
 pub use unit::Unit;
 
-use crate::units::{Span, Timestamp, Zone};
+use crate::units::{Span, Timestamp, Zone, grouped};
 use rows::{Row, Rows};
 
 /// How a file is read.
@@ -61,6 +61,8 @@ pub struct SeriesFacts {
     pub empty: u64,
     /// Those of them behind the last value.
     pub trailing: u64,
+    /// Those of them before it, at times that exist.
+    pub empty_inside: u64,
     /// The commonest step.
     pub step: Span,
     /// When the last value ends, if it holds for a step.
@@ -117,15 +119,18 @@ impl Times {
 pub fn read(name: &str, input: Box<dyn Read + Send>, options: &SeriesOptions) -> Result<Series, SeriesError> {
     let mut rows = Rows::open(name, input, options)?;
     let mut values: Vec<(Timestamp, i64, u64)> = Vec::new();
-    let (mut all, mut empty, mut trailing, mut negative, mut rounded) = (0, 0, 0, 0, 0);
+    let (mut all, mut empty, mut negative, mut rounded) = (0, 0, 0, 0);
+    // Rows without a value since the last value, those of them at times that exist, and these before the last value.
+    let (mut trailing, mut real, mut empty_inside) = (0, 0, 0);
     while let Some(Row { line, at, value }) = rows.next()? {
         all += 1;
         let Some((value, exact)) = value else {
-            (empty, trailing) = (empty + 1, trailing + 1);
+            (empty, trailing, real) = (empty + 1, trailing + 1, real + u64::from(at.is_some()));
             continue;
         };
         let Some(at) = at else { continue };
-        trailing = 0;
+        empty_inside += if values.is_empty() { 0 } else { real };
+        (trailing, real) = (0, 0);
         negative += u64::from(value < 0);
         rounded += u64::from(!exact);
         values.push((at, value, line));
@@ -155,6 +160,7 @@ pub fn read(name: &str, input: Box<dyn Read + Send>, options: &SeriesOptions) ->
         rows: all,
         empty,
         trailing,
+        empty_inside,
         step,
         end: last.plus(step).unwrap_or(last),
         gaps,
@@ -182,17 +188,42 @@ fn commonest(values: &[(Timestamp, i64, u64)]) -> Span {
 }
 
 impl SeriesFacts {
+    /// Rows, step, from when to when, and what is particular, for a series that begins then.
+    pub fn line(&self, begin: Timestamp) -> String {
+        let mut line = format!(
+            "{}, steps of {}, from {begin} to {}",
+            counted(self.rows, "row", "rows"),
+            self.step.written(),
+            self.end
+        );
+        for (count, one, more) in [
+            (self.gaps.missing, "step without a value", "steps without a value"),
+            (self.trailing, "row without a value at the end", "rows without a value at the end"),
+            (self.put_back, "row of an hour that comes twice", "rows of an hour that comes twice"),
+            (self.negative, "value below 0", "values below 0"),
+            (self.rounded, "value rounded", "values rounded"),
+        ] {
+            if count > 0 {
+                line += ", ";
+                line += &counted(count, one, more);
+            }
+        }
+        line
+    }
+
     /// What a reader of figures should know about the series, a sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let mut told = Vec::new();
         let Gaps { times, missing, first, longest } = self.gaps;
         if let Some(first) = first {
-            let inside = self.empty - self.trailing;
-            let empty =
-                if inside > 0 { format!(", {inside} of them without a value") } else { String::new() };
+            let empty = match self.empty_inside {
+                0 => String::new(),
+                rows => format!(", {} without a value among them", counted(rows, "row", "rows")),
+            };
             told.push(format!(
-                "{} without values, {missing} steps of {} in all: the first from {first} to line {}, the longest of {}{empty}; the value before goes on",
+                "{} without values, {} of {} in all: the first from {first} to line {}, the longest of {}{empty}; the value before goes on",
                 counted(times.count, "stretch", "stretches"),
+                counted(missing, "step", "steps"),
                 self.step.written(),
                 times.line,
                 longest.written(),
@@ -217,7 +248,7 @@ impl SeriesFacts {
 }
 
 fn counted(count: u64, one: &str, more: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { more })
+    format!("{} {}", grouped(count), if count == 1 { one } else { more })
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl Tariff {
             price: u128::from(spec.price.nanos()),
             // A price of zero has no curve.
             by_hour: curve(site.price_by_hour.filter(|_| spec.price > Price::ZERO)),
-            electricity: site.electricity.map(|price| Electricity {
+            electricity: site.flat_electricity().map(|price| Electricity {
                 price: u128::from(price.nanos()),
                 pue_ppm,
                 by_hour: curve(site.electricity_by_hour.filter(|_| price > EnergyPrice::ZERO)),

@@ -69,9 +69,10 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
             if place % 2 == 0 {
                 site.tariff = SiteTariff {
                     price_by_hour: Some("0-1=0.5,1-9=3".parse().expect("rates")),
-                    electricity: Some(EnergyPrice::from_nanos(120_000_000)),
+                    electricity: Some(EnergyPrice::from_nanos(120_000_000).into()),
                     electricity_by_hour: Some("0-1=2".parse().expect("rates")),
                     starts_at: Span::from_secs(3_500),
+                    ..SiteTariff::default()
                 };
             }
         }

@@ -20,6 +20,11 @@ impl SeriesError {
         Self { name: name.to_owned(), line, problem: problem.into(), hint: hint.into() }
     }
 
+    /// An error about a whole file.
+    pub(crate) fn about(name: &str, problem: impl Into<String>) -> Self {
+        Self::new(name, 0, problem, "")
+    }
+
     /// What the user can do about it, if anything.
     pub fn hint(&self) -> Option<&str> {
         (!self.hint.is_empty()).then_some(&self.hint)

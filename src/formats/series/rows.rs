@@ -1,5 +1,6 @@
 //! The rows of a file: its lines, cells and columns, times and numbers.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use jiff::civil::DateTime;
@@ -149,7 +150,9 @@ impl<'a> Rows<'a> {
         };
         match self.last {
             Some(last) if at == last => {
-                self.doubled.add(line);
+                if valued {
+                    self.doubled.add(line);
+                }
                 Ok(None)
             }
             Some(last) if at < last => {
@@ -168,19 +171,12 @@ fn value_of(cell: &str, comma: bool, unit: &Unit) -> Result<Option<(i64, bool)>,
     if NO_VALUE.iter().any(|word| cell.eq_ignore_ascii_case(word)) {
         return Ok(None);
     }
-    let (value, exact) =
-        number(cell, comma, unit.shift).ok_or_else(|| format!("`{cell}` is not a number"))?;
-    if let Some(problem) = unit.problem(value) {
-        return Err(format!("{cell} {unit}: {problem}"));
-    }
-    Ok(i64::try_from(value).ok().map(|value| (value, exact)))
+    unit.exactly(&pointed(cell, comma)).map(Some)
 }
 
-fn number(cell: &str, comma: bool, shift: i32) -> Option<(i128, bool)> {
-    if comma && cell.contains(',') {
-        return decimal::read(&cell.replacen(',', ".", 1), shift);
-    }
-    decimal::read(cell, shift)
+/// A number with a decimal point, whatever it has, if it may have a comma.
+fn pointed(cell: &str, comma: bool) -> Cow<'_, str> {
+    if comma && cell.contains(',') { Cow::Owned(cell.replacen(',', ".", 1)) } else { Cow::Borrowed(cell) }
 }
 
 /// An instant that names its zone.
@@ -254,7 +250,7 @@ impl Layout {
             })?,
         };
         let comma = self.has_comma();
-        let is_value = |cell: &String| cell.is_empty() || number(cell, comma, 0).is_some();
+        let is_value = |cell: &String| cell.is_empty() || decimal::read(&pointed(cell, comma), 0).is_some();
         let mut others = cells.iter().enumerate().filter(|(at, _)| *at != time);
         let value = match &options.column {
             Some(name) => named(name)?,

@@ -52,7 +52,7 @@ fn local_time_has_an_hour_that_comes_twice_and_gaps_are_told() {
     let gaps = facts.gaps;
     assert_eq!((gaps.times, gaps.missing), (Times { count: 1, line: 7 }, 3));
     assert_eq!((gaps.first, gaps.longest), (Some(at("2022-10-30T03:00Z")), Span::from_secs(10_800)));
-    let told = "1 stretch without values, 3 steps of 1 h in all: the first from 2022-10-30T03:00Z to line 7, the longest of 3 h, 1 of them without a value; the value before goes on";
+    let told = "1 stretch without values, 3 steps of 1 h in all: the first from 2022-10-30T03:00Z to line 7, the longest of 3 h, 1 row without a value among them; the value before goes on";
     assert_eq!(facts.warnings(), [told]);
 
     // In UTC no hour comes twice: the first row counts.

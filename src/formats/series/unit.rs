@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::decimal;
+
 /// The unit of a series: of what, and which power of ten of the integers it is.
 ///
 /// Prices are integers of 10⁻⁹ of a currency per kilowatt-hour, carbon intensities of micrograms (of CO₂ equivalent) per kilowatt-hour.
@@ -9,7 +11,7 @@ use std::fmt;
 pub struct Unit {
     written: String,
     currency: Option<String>,
-    pub(super) shift: i32,
+    shift: i32,
     carbon: bool,
 }
 
@@ -59,8 +61,28 @@ impl Unit {
         self.currency.as_deref()
     }
 
+    /// The value of a number in this unit, to the nearest integer.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn value(&self, number: &str) -> Result<i64, String> {
+        self.exactly(number).map(|(value, _)| value)
+    }
+
+    /// The value of a number in this unit, and whether it is an integer.
+    pub(super) fn exactly(&self, number: &str) -> Result<(i64, bool), String> {
+        let (value, exact) =
+            decimal::read(number, self.shift).ok_or_else(|| format!("`{number}` is not a number"))?;
+        let beyond = || format!("{number} {self}: {}", self.problem(value).unwrap_or("it is too large"));
+        i64::try_from(value)
+            .ok()
+            .filter(|_| self.problem(value).is_none())
+            .map(|value| (value, exact))
+            .ok_or_else(beyond)
+    }
+
     /// Why a value is beyond all reason, if it is.
-    pub(super) fn problem(&self, value: i128) -> Option<&'static str> {
+    fn problem(&self, value: i128) -> Option<&'static str> {
         match self.carbon {
             true if value < 0 => Some("a carbon intensity is 0 or more"),
             true => {

@@ -7,7 +7,7 @@ use crate::local::prices::{Closed, Prices, metered};
 use crate::local::state::State;
 use crate::local::table::{Charged, Phase};
 use crate::local::{Abilities, LiveJob, PartitionError, Step};
-use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, ProcSet};
+use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, PerKwh, ProcSet};
 use crate::platform::{ProcTime, Usage};
 use crate::units::{Rate, Time};
 
@@ -26,7 +26,7 @@ impl State {
             idle: self.spec.idle,
             busy: self.spec.busy,
             price: self.spec.price,
-            tariff: self.settings.tariff,
+            tariff: self.settings.tariff.clone(),
             pue_ppm: self.settings.pue_ppm,
         }
     }
@@ -187,6 +187,12 @@ impl Partition {
             ));
         }
         if terms.prices != before.prices {
+            // Earlier use is charged by the earlier trace.
+            let per_kwh = [&before.prices.tariff.electricity, &before.prices.tariff.carbon];
+            let traces = per_kwh.into_iter().flatten().filter_map(PerKwh::trace);
+            if let Some(gone) = traces.into_iter().find(|trace| trace.steps().is_none()) {
+                return Err(format!("it was saved under the trace `{gone}`, whose values are not at hand"));
+            }
             state.reprice(&before.prices, step);
         }
         if terms.policy != before.policy {
