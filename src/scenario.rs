@@ -28,6 +28,7 @@ mod resolved;
 mod schema;
 mod set;
 pub(crate) mod show;
+mod traces;
 pub(crate) mod tree;
 mod workload;
 
@@ -174,7 +175,7 @@ impl Base {
     /// # Errors
     /// All problems with their places.
     pub(crate) fn read(&self, sets: &[Override], policies: &Policies) -> Result<Scenario, ScenarioError> {
-        let Self { file, root, origins, kept } = self;
+        let Self { file, root, origins, kept, traces } = self;
         let document = Document::assemble(root.clone(), origins.clone(), file, sets, *kept)?;
         let read = kind::reading::read::<ScenarioKeys>(&document.root, &document.origins);
         let mut keys = read.map_err(|error| match document.root.get("scenario") {
@@ -187,6 +188,7 @@ impl Base {
         })?;
         defaults::fill_in(&mut keys, &document, file);
         let mut checker = Checker::new(&document, policies);
+        checker.calendar.traces = traces.clone();
         let resolved = resolve::resolve(&keys, &mut checker);
         let Some(resolved) = resolved else { return Err(ScenarioError::new(checker.problems)) };
         let table = match keys.show() {

@@ -52,7 +52,7 @@ pub fn find(log: &str) -> Result<PathBuf, String> {
     let places = FOLDERS.iter().map(|folder| data.join(folder).join(name));
     places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
         format!(
-            "`{name}` is not in `{}` ({VARIABLE}), nor in its subfolders `swf`, `reference`, `dax`, `gwf`, `energy` and those of `wfcommons`",
+            "`{name}` is not in `{}` ({VARIABLE}), nor in its subfolders `swf`, `reference`, `energy`, `dax`, `gwf` and those of `wfcommons`",
             data.display()
         )
     })

@@ -120,11 +120,6 @@ impl Zone {
         let seconds = i64::from(self.rules.to_offset(instant).seconds());
         Span::from_micros((at.0 + seconds * MICROS).rem_euclid(86_400 * MICROS).unsigned_abs())
     }
-
-    /// Whether its distance from UTC is the same at any time.
-    pub fn is_fixed(&self) -> bool {
-        self.rules.to_fixed_offset().is_ok()
-    }
 }
 
 impl FromStr for Zone {
@@ -206,7 +201,6 @@ mod tests {
         ] {
             assert_eq!(zone(name).time_of_day(at("2023-01-01T23:00Z")), day(winter), "{name}");
             assert_eq!(zone(name).time_of_day(at("2023-07-01T23:00Z")), day(summer), "{name}");
-            assert_eq!(zone(name).is_fixed(), winter == summer, "{name}");
         }
         let brussels = zone("europe/brussels");
         assert_eq!(brussels.to_string(), "Europe/Brussels");

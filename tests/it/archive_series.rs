@@ -69,6 +69,7 @@ fn belgian_prices_are_in_local_time() {
     assert_eq!((facts.rows, facts.rows - facts.empty, facts.negative), (26_307, 22_583, 618));
     // Three hours in spring do not exist, and have no value either.
     assert_eq!((facts.trailing, facts.empty - facts.trailing), (3_721, 3));
+    assert_eq!(facts.rounded, 15_463, "they have up to 19 decimals");
     // Two hours in autumn have two prices.
     assert_eq!((facts.put_back, facts.doubled.count, facts.put_forward.count), (2, 0, 0));
     assert_eq!(facts.gaps, Default::default());

@@ -1,15 +1,12 @@
 //! Resolves what a kilowatt-hour costs and causes: flat, by the hour, over a day, or along a trace on the calendar.
 
-use std::fs::File;
-use std::path::Path as FilePath;
-
 use super::Checker;
-use crate::formats::series::{self, SeriesError, SeriesFacts, SeriesOptions, Unit};
+use crate::formats::series::{SeriesFacts, SeriesOptions, Unit};
 use crate::model::{DayRates, PerKwh, SiteTariff, Trace};
-use crate::scenario::archive;
 use crate::scenario::keys::{Flat, PerKwhKey, SeriesKeys, SiteKeys};
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::Or;
+use crate::scenario::traces::{Traces, short};
 use crate::scenario::tree::Path;
 use crate::units::{Span, Timestamp, Zone};
 
@@ -26,8 +23,10 @@ pub(in crate::scenario) struct Calendar {
     pub(super) is_used: bool,
     /// The first currency that is named, and its site.
     currency: Option<(String, String)>,
-    /// The traces that have been read, by how they are.
-    read: Vec<(String, SeriesOptions, Trace)>,
+    /// The traces that have been read.
+    pub(in crate::scenario) traces: Traces,
+    /// Those that have been told of, by file and how it is read.
+    told: Vec<(String, SeriesOptions)>,
     /// A line for each of them.
     pub(in crate::scenario) lines: Vec<String>,
     /// What a reader of figures should know of them.
@@ -208,32 +207,28 @@ impl Checker<'_> {
     fn trace(&mut self, path: &Path, keys: &SeriesKeys, file: &str, unit: Unit) -> Option<PerKwh> {
         let zone = self.zone(path, keys.zone.as_deref());
         let at = path.key("trace");
-        let found = self.file(&at, file, "trace")?;
+        self.file(&at, file, "trace")?;
         self.calendar.is_used = true;
         let (time, column) = (keys.time.clone(), keys.column.clone());
         let options = SeriesOptions { time, column, unit, zone };
-        let known = self.calendar.read.iter().find(|(name, how, _)| name == file && *how == options);
-        let trace = match known {
-            Some((.., trace)) => trace.clone(),
-            None => {
-                let trace = match read(file, &found, &options) {
-                    Ok((trace, facts)) => {
-                        self.tell(&at, &trace, &facts);
-                        trace
-                    }
-                    // The files of a run that is over need not be there any more.
-                    Err(_) if self.document.kept => Trace::absent(short(file)),
-                    Err(error) => {
-                        let problem = self.document.problem(&at, error.to_string());
-                        self.problems.push(match error.hint() {
-                            Some(hint) => problem.with_hint(hint),
-                            None => problem,
-                        });
-                        return None;
-                    }
-                };
-                self.calendar.read.push((file.to_owned(), options, trace.clone()));
+        let trace = match self.calendar.traces.read(file, &options) {
+            Ok((trace, facts)) => {
+                let way = (file.to_owned(), options);
+                if !self.calendar.told.contains(&way) {
+                    self.tell(&at, &trace, &facts);
+                    self.calendar.told.push(way);
+                }
                 trace
+            }
+            // The files of a run that is over need not be there any more.
+            Err(_) if self.document.kept => Trace::absent(short(file)),
+            Err(error) => {
+                let problem = self.document.problem(&at, error.to_string());
+                self.problems.push(match error.hint() {
+                    Some(hint) => problem.with_hint(hint),
+                    None => problem,
+                });
+                return None;
             }
         };
         let (Some(begin), Some(end)) = (trace.begin(), trace.end()) else {
@@ -272,19 +267,4 @@ impl Checker<'_> {
         let line = trace.begin().map(|begin| format!("`{name}`: {}", facts.line(begin)));
         self.calendar.lines.extend(line);
     }
-}
-
-/// Reads a trace.
-fn read(name: &str, path: &FilePath, options: &SeriesOptions) -> Result<(Trace, SeriesFacts), SeriesError> {
-    let found = if archive::names(name) { archive::find(name) } else { Ok(path.to_owned()) };
-    let unreadable = |problem: String| SeriesError::about(name, problem);
-    let file = File::open(found.map_err(unreadable)?).map_err(|error| unreadable(error.to_string()))?;
-    let short = short(name);
-    let series = series::read(short, Box::new(file), options)?;
-    Ok((Trace::new(short, series.begin, series.facts.end, series.steps), series.facts))
-}
-
-/// The name of a file without its folder.
-fn short(file: &str) -> &str {
-    file.rsplit(['/', '\\', ':']).next().unwrap_or(file)
 }
