@@ -179,6 +179,25 @@ mod tests {
         assert!(electricity_curve(&price(absent)).is_none());
     }
 
+    /// Half hours and then quarters, as some publishers have them, and a trace with gaps: steps of equal length, so that a look-up is a
+    /// division. Steps without a common length stay.
+    #[test]
+    fn steps_are_made_even_where_they_can_be() {
+        let spans = |of: &[(u64, i64)]| -> Vec<(Span, i64)> {
+            of.iter().map(|(at, value)| (Span::from_secs(at * 60), *value)).collect()
+        };
+        let mixed = spans(&[(0, 1), (30, 2), (60, 3), (75, 4), (90, 5)]);
+        let equal = [(0, 1), (15, 1), (30, 2), (45, 2), (60, 3), (75, 4), (90, 5)];
+        assert_eq!(even(mixed), spans(&equal));
+        assert_eq!(
+            even(spans(&[(0, 1), (60, 2), (240, 3)])),
+            spans(&[(0, 1), (60, 2), (120, 2), (180, 2), (240, 3)])
+        );
+        let uneven = spans(&[(0, 1), (7, 2), (1_000, 3)]);
+        assert_eq!(even(uneven.clone()), uneven);
+        assert_eq!(even(spans(&[(0, 1)])), spans(&[(0, 1)]));
+    }
+
     #[test]
     fn partitions_share_the_steps_of_a_trace() {
         let steps = (0..1_000).map(|at| (Span::from_secs(at * 900), at as i64 % 7)).collect();

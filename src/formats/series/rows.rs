@@ -75,12 +75,15 @@ impl<'a> Rows<'a> {
             let next = self.lines.next();
             let next = next.map_err(|error| fail(error.to_string(), input::hint(&error).to_owned()))?;
             let Some(line) = next else { return Ok(None) };
-            let text = str::from_utf8(line.bytes).ok().filter(|_| !line.cut);
-            let text = text.ok_or_else(|| {
-                fail("the line is not text of at most 65536 bytes".to_owned(), String::new())
-            })?;
-            let text = if number == 1 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text }.trim();
-            if text.is_empty() || text.starts_with('#') {
+            if line.cut {
+                return Err(fail("the line has more than 65536 bytes".to_owned(), String::new()));
+            }
+            // Names of columns may be in an older code than UTF-8; times and numbers are the same in all.
+            let text = String::from_utf8_lossy(line.bytes);
+            let text = if number == 1 { text.strip_prefix('\u{feff}').unwrap_or(&text) } else { &text };
+            // Not a tab at the end: the last cell may be empty.
+            let text = text.trim_end_matches(['\r', ' ']);
+            if text.trim().is_empty() || text.starts_with('#') {
                 continue;
             }
             let layout = match &mut self.layout {

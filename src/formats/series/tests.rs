@@ -114,6 +114,10 @@ fn columns_are_found_or_named() {
     let text = "MTU (CET)\tPrice\n01.01.2022 00:00 - 01.01.2022 01:00\t1\n01.01.2022 01:00 - 01.01.2022 02:00\tn/a\n01.01.2022 02:00 - 01.01.2022 03:00\t2\n";
     let series = of(text, &euros("+01:00")).unwrap();
     assert_eq!((series.begin, series.facts.step), (at("2021-12-31T23:00Z"), Span::from_secs(7_200)));
+    // The last cell of a row may be empty, and names need not be in UTF-8.
+    let text = b"time\tprice in \xa4\r\n2022-01-01\t1\r\n2022-01-02\t\r\n2022-01-03\t2\r\n";
+    let series = read("prices.csv", Box::new(Cursor::new(text)), &euros("UTC")).unwrap();
+    assert_eq!((hours(&series), series.facts.empty_inside), (vec![(0.0, 1_000_000), (48.0, 2_000_000)], 1));
 }
 
 #[test]
