@@ -4,7 +4,9 @@
 use std::fs::File;
 
 use gridemu::formats::series::{Series, SeriesOptions, Times, Unit, read};
-use gridemu::units::{Span, Timestamp};
+use gridemu::model::{PerKwh, SiteTariff, Trace};
+use gridemu::platform::{Curve, carbon_curve, electricity_curve};
+use gridemu::units::{Span, Time, Timestamp};
 
 use super::archive_swf::data;
 
@@ -91,4 +93,34 @@ fn belgian_prices_are_in_local_time() {
     let facts = &series.facts;
     assert_eq!(facts.doubled, Times { count: 2, line: 7_253 });
     assert_eq!((facts.gaps.times.count, facts.gaps.missing, facts.warnings().len()), (3, 3, 2));
+}
+
+/// The curve of a trace for a run that begins then.
+fn curve(series: Option<Series>, begins: &str, of: fn(PerKwh) -> SiteTariff) -> Option<(i128, Curve)> {
+    let series = series?;
+    let trace = Trace::new("trace.csv", series.begin, series.facts.end, series.steps);
+    let origin = at(begins).since(series.begin).unwrap();
+    let tariff = of(PerKwh::Trace { trace, origin });
+    let (unit, curve) = electricity_curve(&tariff).or_else(|| carbon_curve(&tariff)).unwrap();
+    Some((i128::from(unit), curve))
+}
+
+/// Integrals over weeks are the sums of the hours in them, as a separate script adds them up.
+#[test]
+fn integrals_over_weeks_are_sums_of_hours() {
+    const HOUR: i128 = 3_600_000_000;
+    let weeks = |weeks: u64| Time::from_secs(weeks * 7 * 86_400);
+    let carbon = |carbon| SiteTariff { carbon: Some(carbon), ..SiteTariff::default() };
+    let series = open("NL_2021-2024.csv.gz", Unit::carbon("g/kWh"), "UTC");
+    let Some((unit, curve)) = curve(series, "2023-01-02T00:00Z", carbon) else { return };
+    // Two decimals of a gram, in nanograms.
+    assert_eq!(unit, 10_000_000);
+    assert_eq!(curve.over(Time::ZERO, weeks(1)) * unit, 44_030_420_000 * 1_000 * HOUR);
+    let price = |electricity| SiteTariff { electricity: Some(electricity), ..SiteTariff::default() };
+    // Summer time ends in both fortnights; in the second twelve hours have a negative price.
+    for (begins, sum) in [("2022-10-24T00:00Z", 35_918_969_978), ("2023-10-23T00:00Z", 26_066_829_955)] {
+        let series = open("BE_DAM_prices_2022-2024.csv.gz", Unit::price("EUR/kWh"), "Europe/Brussels");
+        let Some((unit, curve)) = self::curve(series, begins, price) else { return };
+        assert_eq!(curve.over(Time::ZERO, weeks(2)) * unit, sum * 1_000 * HOUR, "{begins}");
+    }
 }
