@@ -16,6 +16,7 @@ mod named;
 mod needs;
 mod outcome;
 mod partition;
+mod per_kwh;
 mod procset;
 mod record;
 mod registry;
@@ -48,6 +49,7 @@ pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
 pub use needs::{Equipment, Needs};
 pub use outcome::{Outcome, RejectReason};
 pub use partition::{MachineGroup, PartitionSpec};
+pub use per_kwh::{PerKwh, Trace};
 pub use procset::{Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,

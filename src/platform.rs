@@ -9,6 +9,7 @@ mod curve;
 mod drawn;
 mod network;
 mod progress;
+mod rates;
 mod replicas;
 mod storage;
 mod tariff;
@@ -18,6 +19,7 @@ pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn}
 pub use curve::Curve;
 pub use drawn::{Draw, Drawn, Stretch};
 pub use network::{Arrival, Links, Load};
+pub use rates::{carbon_curve, electricity_curve};
 pub use replicas::{Coming, Fetch, Known, Place, Replicas};
 pub use storage::{Storage, TooLarge};
 pub use tariff::{Held, Tariff, facility};

@@ -28,6 +28,7 @@ mod resolved;
 mod schema;
 mod set;
 pub(crate) mod show;
+mod traces;
 pub(crate) mod tree;
 mod workload;
 
@@ -68,6 +69,12 @@ pub struct Scenario {
     idle: Vec<Problem>,
     /// Intervals so short that their events may outnumber all others, with what is usual.
     fine: Vec<Problem>,
+    /// What is valid and should be looked at.
+    warnings: Vec<Problem>,
+    /// A line for each trace.
+    traces: Vec<String>,
+    /// What a reader of figures should know of the traces.
+    trace_notes: Vec<String>,
 }
 
 impl Scenario {
@@ -107,6 +114,21 @@ impl Scenario {
     /// short run of few machines may need them, so they are only told of a run that takes long.
     pub fn fine_intervals(&self) -> &[Problem] {
         &self.fine
+    }
+
+    /// What is valid and should be looked at before figures are trusted, such as gaps of traces, each with its place.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// What a reader of figures should know of the traces, such as gaps, a sentence each.
+    pub fn trace_notes(&self) -> &[String] {
+        &self.trace_notes
+    }
+
+    /// A line for each trace that was read: rows, step, from when to when, what is particular.
+    pub fn trace_lines(&self) -> &[String] {
+        &self.traces
     }
 
     /// A line with the number of sites, processors, workloads and events.
@@ -153,7 +175,7 @@ impl Base {
     /// # Errors
     /// All problems with their places.
     pub(crate) fn read(&self, sets: &[Override], policies: &Policies) -> Result<Scenario, ScenarioError> {
-        let Self { file, root, origins, kept } = self;
+        let Self { file, root, origins, kept, traces } = self;
         let document = Document::assemble(root.clone(), origins.clone(), file, sets, *kept)?;
         let read = kind::reading::read::<ScenarioKeys>(&document.root, &document.origins);
         let mut keys = read.map_err(|error| match document.root.get("scenario") {
@@ -166,6 +188,7 @@ impl Base {
         })?;
         defaults::fill_in(&mut keys, &document, file);
         let mut checker = Checker::new(&document, policies);
+        checker.calendar.traces = traces.clone();
         let resolved = resolve::resolve(&keys, &mut checker);
         let Some(resolved) = resolved else { return Err(ScenarioError::new(checker.problems)) };
         let table = match keys.show() {
@@ -180,6 +203,9 @@ impl Base {
             hash,
             idle: checker.idle,
             fine: ScenarioError::new(checker.fine).0,
+            warnings: ScenarioError::new(checker.warnings).0,
+            traces: checker.calendar.lines,
+            trace_notes: checker.calendar.notes,
         })
     }
 }

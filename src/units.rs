@@ -1,10 +1,12 @@
-//! Quantities as integers: time, rates and work, power and energy, money, data.
+//! Quantities as integers: time, rates and work, power and energy, money, data; the calendar.
 //!
 //! Every quantity is a newtype over an integer, so sums are exact and a result does not depend on the
 //! order of summation or on the machine. Text such as `"10 min"` or `"350 W"` is read and written
 //! here; a lossy conversion is an error. What the quantities *mean* for a job or a
 //! machine belongs to [`crate::model`].
 
+mod calendar;
+mod carbon;
 mod data;
 mod energy;
 mod money;
@@ -15,6 +17,9 @@ mod time;
 mod told;
 mod work;
 
+pub(crate) use calendar::Local;
+pub use calendar::{CalendarError, Timestamp, Zone};
+pub use carbon::{Carbon, CarbonIntensity};
 pub use data::{Bandwidth, Bytes};
 pub use energy::{Energy, Power};
 pub use money::{EnergyPrice, Money, Price};

@@ -47,6 +47,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         return say(&scenario.shown());
     }
     check_tasks(&scenario.resolved)?;
+    scenario.warnings().iter().for_each(|warning| talk(&format!("warning: {warning}")));
     scenario.fine_intervals().iter().for_each(|fine| talk(&format!("warning: {fine}")));
     if let Some(broker) = &scenario.resolved.grid.broker {
         let (_, abilities) = policies.broker.build(&broker.policy, 0).map_err(RunError::request)?;
@@ -61,6 +62,9 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         talk(
             "warning: the `capacity` of the storage of the site in `files` does not limit stage-in, which is there from the beginning",
         );
+    }
+    for line in scenario.trace_lines() {
+        say(&format!("trace {line}"))?;
     }
     say(&format!("{}: valid: {}", args.scenario.display(), scenario.line()))
 }

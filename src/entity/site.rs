@@ -125,7 +125,7 @@ impl Site {
                 partition: PartitionId(at as u32),
                 order: spec.order,
                 overrun: spec.overrun,
-                tariff: spec.tariff,
+                tariff: spec.tariff.clone(),
                 pue_ppm: spec.pue_ppm,
                 record_segments: spec.record_segments,
                 record_machines: spec.record_machines,

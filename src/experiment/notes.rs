@@ -4,8 +4,8 @@ use crate::entity::{Broker, BrokerTally, Portal};
 use crate::grid::Grid;
 use crate::metrics::{GridMeasures, GridSummary, Window};
 use crate::model::{BrokerSpec, PlanRepair, Replan, SiteSpec, TaskOrder, TransferMode};
-use crate::scenario::listed;
-use crate::units::counted;
+use crate::scenario::{Scenario, listed};
+use crate::units::{Time, counted};
 
 /// Notes of the grid's entities. A `single` site is not named.
 pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
@@ -33,6 +33,23 @@ pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
             "usage, wasted processor time, energy, cost, assignments and information age cover the whole run"
                 .to_owned(),
         ]);
+    }
+    notes
+}
+
+/// What a reader should know of the traces of prices and carbon intensities.
+pub(super) fn of_traces(scenario: &Scenario, grid: &Grid) -> Vec<String> {
+    let mut notes = scenario.trace_notes().to_vec();
+    let ends = grid.sites().flat_map(|site| site.partitions().iter().map(|part| part.usage().to)).max();
+    let ended = scenario.resolved.calendar.and_then(|begins| begins.plus(ends?.since(Time::ZERO)));
+    for (trace, _) in scenario.resolved.traces() {
+        if let (Some(ended), Some(end)) = (ended, trace.end())
+            && ended > end
+        {
+            notes.push(format!(
+                "the trace `{trace}` ends at {end}, and the run at {ended}: its last value went on"
+            ));
+        }
     }
     notes
 }

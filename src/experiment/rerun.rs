@@ -24,6 +24,13 @@ pub fn rerun(folder: &RunFolder, policies: &Policies) -> Result<Run, RunError> {
         return Err(RunError::request(message)
             .with_hint("put it back: the run is repeated, and needs the jobs of its log"));
     }
+    if let Some((trace, _)) = resolved.traces().into_iter().find(|(trace, _)| trace.steps().is_none()) {
+        let (folder, trace) = (folder.dir().display(), trace.name());
+        let message = format!("the trace of the run in `{folder}` cannot be read any more: `{trace}`");
+        return Err(
+            RunError::request(message).with_hint("put it back: the run is repeated, and needs its prices")
+        );
+    }
     scenario.resolved.output.folder = None;
     scenario.resolved.checkpoint = None;
     // Segments are not written, but they show where a job ran.

@@ -43,7 +43,7 @@ impl Stored {
     pub fn open(folder: &Path, policies: &Policies) -> Result<Self, RunError> {
         let store = open_store(folder)?;
         let about = store.about();
-        let Description::Run { folder: typed_in, scenario: text, threads } =
+        let Description::Run { folder: typed_in, scenario: text, threads, traces } =
             Description::read(folder, about)?;
         // The text was valid when the run began, so places of errors in it are of no use.
         let file = format!("the scenario kept in {}", folder.display());
@@ -54,6 +54,16 @@ impl Stored {
                 folder.display()
             ))
             .with_hint(format!("resume it with gridemu {}", about.program)));
+        }
+        let now = Description::traces(&scenario);
+        if let Some((_, trace)) = traces.difference(&now).next() {
+            let message = format!(
+                "the values of the trace `{trace}` have changed since the run of `{}` began",
+                folder.display()
+            );
+            return Err(
+                RunError::request(message).with_hint("put back the file that it began with, or begin anew")
+            );
         }
         if let Some(folder) = &mut scenario.resolved.output.folder {
             *folder = typed_in.join(&*folder);

@@ -12,7 +12,7 @@ use super::timed::Read;
 use super::workload::{Logs, Opened, read_once};
 use super::{Commands, Control, Progress, RunError};
 use crate::entity::{Broker, Site};
-use crate::experiment::notes::{doubts, notes, rejected, too_large, without_effect};
+use crate::experiment::notes::{doubts, notes, of_traces, rejected, too_large, without_effect};
 use crate::experiment::single::single;
 use crate::grid::{Grid, Merge, Policies};
 use crate::metrics::{
@@ -354,6 +354,7 @@ impl Run {
                 .iter()
                 .cloned()
                 .chain(notes(grid, *measure, single.is_some()))
+                .chain(of_traces(&self.scenario, grid))
                 .chain(single.iter().filter_map(|_| too_large(&spec.sites[0], &recorder.measured)))
                 .chain(recorder.measured.elastic().note())
                 .chain(self.scenario.resolved.has_workflows().then(|| rejected(tally)).flatten())

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::model::{
     BrokerSpec, CheckpointInterval, ChurnSpec, FailureAction, GridSpec, InstantOrder, Link, LostData,
-    MachineGroup, PartitionSpec, Payer, PlanRepair, PlanningTime, RandomChurn, Replan, Sharing, SiteSpec,
-    SiteTariff, TaskOrder, TransferMode, WorkflowSettings,
+    MachineGroup, PartitionSpec, Payer, PerKwh, PlanRepair, PlanningTime, RandomChurn, Replan, Sharing,
+    SiteSpec, SiteTariff, TaskOrder, TransferMode, WorkflowSettings,
 };
 use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
 
@@ -188,9 +188,18 @@ impl Found {
             move |value| value.as_ref().map_or_else(|| without.to_owned(), quoted)
         }
         self.may("price by the hour", &old.price_by_hour, &new.price_by_hour, or("flat"));
-        self.may("price of electricity", &old.electricity, &new.electricity, or("none"));
+        self.may("price of electricity", &old.electricity, &new.electricity, |price| match price {
+            Some(PerKwh::Flat(nanos)) => quoted(&format!("{}/kWh", *nanos as f64 / 1e9)),
+            other => PerKwh::told(other.as_ref()),
+        });
         let (was, is) = (&old.electricity_by_hour, &new.electricity_by_hour);
         self.may("price of electricity by the hour", was, is, or("flat"));
+        self.may("carbon intensity", &old.carbon, &new.carbon, |carbon| match carbon {
+            Some(PerKwh::Flat(micrograms)) => quoted(&format!("{} g/kWh", *micrograms as f64 / 1e6)),
+            other => PerKwh::told(other.as_ref()),
+        });
+        let (was, is) = (&old.carbon_by_hour, &new.carbon_by_hour);
+        self.may("carbon intensity by the hour", was, is, or("flat"));
         self.may("time of day at the beginning of the run", &old.starts_at, &new.starts_at, written);
     }
 

@@ -97,7 +97,7 @@ impl Kind {
             // workflow and charged to it. 8: tasks that fail by themselves. 7: the order in which planned tasks were sent. 6: what is planned, the files of
             // workflows, groups, the times of tasks, also by machine class.
             Self::Broker => 10,
-            // 8: what was drawn, as integrals of power. Before as those below.
+            // 8: what was drawn, as integrals of power; machines that sleep; prices and carbon intensities over time. Before as those below.
             Self::Site => 8,
             // 7: planning that takes time, memory and tags, overheads that take as long at any speed, what a job was charged. 6: tasks that fail by themselves, overheads of workflows.
             Self::Portal | Self::Dispatcher => 7,

@@ -163,10 +163,11 @@ impl Partition {
             usage.from = Time::ZERO;
         }
         usage.to = usage.to.max(usage.from);
-        let Reading { energy, asleep, transitions, electricity } =
+        let Reading { energy, asleep, transitions, electricity, carbon } =
             self.state.meter.reading(&self.state.tariff);
         (usage.meter, usage.asleep, usage.transitions) = (energy, asleep, transitions);
-        (usage.dormant, usage.electricity) = (self.state.meter.counted.dormant, electricity);
+        usage.dormant = self.state.meter.counted.dormant;
+        (usage.electricity, usage.carbon) = (electricity, carbon);
         usage
     }
 

@@ -1,11 +1,13 @@
 //! The price and the power of processor time, and what was metered until they last changed.
 
+use std::ops::Add;
+
 use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
 use crate::model::{PartitionSpec, SiteTariff};
 use crate::platform::{Drawn, ProcTime, Tariff};
-use crate::units::{Energy, Money, Power, Price};
+use crate::units::{Carbon, Energy, Money, Power, Price};
 
 /// What the account of a partition depends on, beside its machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,7 +22,7 @@ impl Prices {
     /// Those of a partition of this site.
     pub(super) fn of(spec: &PartitionSpec, settings: &Settings) -> Self {
         let groups = spec.groups.iter().map(|group| (group.idle, group.busy, group.price));
-        Self { groups: groups.collect(), tariff: settings.tariff, pue_ppm: settings.pue_ppm }
+        Self { groups: groups.collect(), tariff: settings.tariff.clone(), pue_ppm: settings.pue_ppm }
     }
 
     /// The tariff of a partition with these prices.
@@ -70,6 +72,8 @@ pub(super) struct Reading {
     pub(super) transitions: Energy,
     /// The cost of the facility's energy, if electricity has a price.
     pub(super) electricity: Option<Money>,
+    /// The carbon that it caused, if the intensity is known.
+    pub(super) carbon: Option<Carbon>,
 }
 
 impl Meter {
@@ -78,15 +82,12 @@ impl Meter {
         let mut drawn = self.dynamic;
         let Standing { awake, asleep, transitions, .. } = &self.counted;
         [awake, asleep, transitions].into_iter().for_each(|standing| drawn.merge(standing));
-        let electricity = match (self.before.electricity, tariff.electricity(&drawn)) {
-            (Some(before), Some(after)) => Some(before + after),
-            (before, after) => before.or(after),
-        };
         Reading {
             energy: self.before.energy + drawn.energy(),
             asleep: self.before.asleep + asleep.energy(),
             transitions: self.before.transitions + transitions.energy(),
-            electricity,
+            electricity: sum(self.before.electricity, tariff.electricity(&drawn)),
+            carbon: sum(self.before.carbon, tariff.carbon(&drawn)),
         }
     }
 
@@ -99,5 +100,12 @@ impl Meter {
             counted: dormant(&self.counted),
             dynamic: Drawn::default(),
         };
+    }
+}
+
+fn sum<T: Add<Output = T>>(before: Option<T>, after: Option<T>) -> Option<T> {
+    match (before, after) {
+        (Some(before), Some(after)) => Some(before + after),
+        (before, after) => before.or(after),
     }
 }

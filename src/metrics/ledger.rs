@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::platform::{Ended, ProcTime, Usage, facility};
-use crate::units::{Energy, Money};
+use crate::units::{Carbon, Energy, Money};
 
 /// The ledgers of all partitions added up, still exact.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,7 @@ pub struct Ledger {
     facility: Energy,
     cost: Money,
     electricity: Option<Money>,
+    carbon: Option<Carbon>,
 }
 
 /// The use of the processors' time, in processor-seconds: `useful + wasted + overhead + reserved + idle + down =
@@ -87,6 +88,10 @@ pub struct EnergySummary {
     /// The cost of the electricity, at the sites where it has a price; left out if it has a price nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub electricity_cost: Option<f64>,
+    /// The carbon that the facility's energy caused, in kilograms of CO₂ equivalent, at the sites whose carbon intensity is known; left out
+    /// if it is known nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carbon_kg: Option<f64>,
 }
 
 impl Ledger {
@@ -107,7 +112,7 @@ impl Ledger {
         self.dormant += usage.dormant;
         self.cost += usage.cost;
         self.facility += facility(usage.meter, pue_ppm);
-        self.add_electricity(usage.electricity);
+        self.add_billed(usage.electricity, usage.carbon);
     }
 
     /// Adds another ledger.
@@ -127,12 +132,15 @@ impl Ledger {
         self.dormant += other.dormant;
         self.cost += other.cost;
         self.facility += other.facility;
-        self.add_electricity(other.electricity);
+        self.add_billed(other.electricity, other.carbon);
     }
 
-    fn add_electricity(&mut self, cost: Option<Money>) {
+    fn add_billed(&mut self, cost: Option<Money>, carbon: Option<Carbon>) {
         if let Some(cost) = cost {
             *self.electricity.get_or_insert_default() += cost;
+        }
+        if let Some(carbon) = carbon {
+            *self.carbon.get_or_insert_default() += carbon;
         }
     }
 
@@ -181,6 +189,7 @@ impl Ledger {
                 meter_kwh: self.meter.as_kwh_f64(),
                 facility_kwh: self.facility.as_kwh_f64(),
                 electricity_cost: self.electricity.map(Money::as_f64),
+                carbon_kg: self.carbon.map(Carbon::as_kg_f64),
             },
             cost: self.cost.as_f64(),
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{ChurnSpec, MachineGroup, Named, PartitionSpec, PlannedJobAct, SiteTariff};
-use crate::units::{EnergyPrice, Power, Price, Rate, Span, Time};
+use crate::units::{Power, Price, Rate, Time};
 
 /// The most power a core may draw: 1 MW.
 const MOST_POWER: Power = Power::from_milliwatts(1_000_000_000);
@@ -12,10 +12,6 @@ const MOST_POWER: Power = Power::from_milliwatts(1_000_000_000);
 const MOST_OF_PARTITION: u64 = 10_000_000_000_000;
 /// The highest price per core-hour: 10⁹ units.
 const MOST_PRICE: Price = Price::from_nanos(1_000_000_000_000_000_000);
-
-/// The highest price of electricity: 10⁵ units per kilowatt-hour, so that the largest site's bill does not overflow.
-const MOST_ELECTRICITY: EnergyPrice = EnergyPrice::from_nanos(100_000_000_000_000);
-const DAY: Span = Span::from_secs(86_400);
 
 /// The most processors a partition may have; far above any machine, far below what would overflow.
 pub const MAX_PROCESSORS: u32 = 1 << 26;
@@ -203,7 +199,8 @@ impl SiteSpec {
         if !(1_000_000..=10_000_000).contains(&self.pue_ppm) {
             return Err(SiteError::Pue { site: self.name.clone(), pue_ppm: self.pue_ppm });
         }
-        self.check_tariff()?;
+        let tariff = self.tariff.check();
+        tariff.map_err(|problem| SiteError::Tariff { site: self.name.clone(), problem })?;
         for part in &self.partitions {
             let (site, partition) = (self.name.clone(), part.name.clone());
             let processors = part.groups.iter().map(|group| u64::from(group.machines)).sum::<u64>()
@@ -236,21 +233,6 @@ impl SiteSpec {
             }
         }
         self.check_reservations()
-    }
-
-    fn check_tariff(&self) -> Result<(), SiteError> {
-        let fail = |problem| Err(SiteError::Tariff { site: self.name.clone(), problem });
-        let SiteTariff { electricity, electricity_by_hour, starts_at, .. } = self.tariff;
-        if electricity > Some(MOST_ELECTRICITY) {
-            return fail("its electricity costs too much: at most 100000 per kWh");
-        }
-        if electricity.is_none() && electricity_by_hour.is_some() {
-            return fail("factors on the price of its electricity are given, but no price");
-        }
-        if starts_at >= DAY {
-            return fail("the time of day at which it starts must be less than 24 h");
-        }
-        Ok(())
     }
 
     fn check_reservations(&self) -> Result<(), SiteError> {
@@ -291,36 +273,5 @@ impl SiteSpec {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tariffs_that_make_no_sense_are_refused() {
-        let check = |tariff: SiteTariff| {
-            let site = SiteSpec { tariff, ..SiteSpec::plain("windsor", 1, Named::bare("fcfs")) };
-            site.check().map_err(|error| error.to_string())
-        };
-        let sound = SiteTariff {
-            electricity: Some("100000/kWh".parse().unwrap()),
-            electricity_by_hour: Some("22-6=0.5".parse().unwrap()),
-            starts_at: Span::from_secs(86_399),
-            ..SiteTariff::default()
-        };
-        assert_eq!(check(sound), Ok(()));
-        for (tariff, says) in [
-            (SiteTariff { electricity: None, ..sound }, "are given, but no price"),
-            (
-                SiteTariff { electricity: Some("100001/kWh".parse().unwrap()), ..sound },
-                "at most 100000 per kWh",
-            ),
-            (SiteTariff { starts_at: DAY, ..sound }, "must be less than 24 h"),
-        ] {
-            let error = check(tariff).unwrap_err();
-            assert!(error.contains("site `windsor`") && error.contains(says), "{error}");
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Prices of a site by the hour of the day.
+//! Prices and carbon intensity of a site over time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,23 +6,78 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::PerKwh;
 use super::text::saved_as_text;
 use crate::units::{EnergyPrice, Span};
 
-/// Prices of a site that depend on the hour of the day, and the price of its electricity. By default there is neither.
+/// Prices of a site that depend on the hour of the day, and price and carbon intensity of its electricity. By default there is none.
 ///
 /// These are factors rather than prices by the hour, so that one day fits all partitions, whose prices differ.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteTariff {
     /// Factors on the partitions' prices per core-hour; flat if there are none.
     pub price_by_hour: Option<DayRates>,
-    /// The price of electricity; `None` if the scenario gives none.
-    pub electricity: Option<EnergyPrice>,
-    /// Factors on the price of electricity; flat if there are none.
+    /// The price of electricity in 10⁻⁹ per kilowatt-hour; `None` if the scenario gives none.
+    pub electricity: Option<PerKwh>,
+    /// Factors on a flat price of electricity; flat if there are none.
     pub electricity_by_hour: Option<DayRates>,
+    /// The carbon intensity of electricity in micrograms per kilowatt-hour; `None` if the scenario gives none.
+    pub carbon: Option<PerKwh>,
+    /// Factors on a flat carbon intensity; flat if there are none.
+    pub carbon_by_hour: Option<DayRates>,
     /// The time of day at the site when the run begins, less than 24 h: for logs that do not begin at midnight, and for
     /// sites in other time zones.
     pub starts_at: Span,
+}
+
+/// The highest price of electricity, 10⁵ units per kilowatt-hour in 10⁻⁹, so that the largest site's bill does not overflow.
+const MOST_ELECTRICITY: i64 = 100_000_000_000_000;
+/// The highest carbon intensity: 100 kg per kilowatt-hour in micrograms.
+const MOST_CARBON: i64 = 100_000_000_000;
+const DAY: Span = Span::from_secs(86_400);
+
+impl SiteTariff {
+    /// The price of electricity, if it is the same at any time but for its factors.
+    pub fn flat_electricity(&self) -> Option<EnergyPrice> {
+        match self.electricity {
+            Some(PerKwh::Flat(nanos)) => u64::try_from(nanos).ok().map(EnergyPrice::from_nanos),
+            _ => None,
+        }
+    }
+
+    /// Checks it.
+    ///
+    /// # Errors
+    /// A sentence about the site.
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        let Self { electricity, electricity_by_hour, carbon, carbon_by_hour, starts_at, .. } = self;
+        let range = |of: &Option<PerKwh>| of.as_ref().and_then(PerKwh::range).unwrap_or((0, 0));
+        let is_flat = |of: &Option<PerKwh>| matches!(of, Some(PerKwh::Flat(_)));
+        let is_day = |of: &Option<PerKwh>| match of {
+            Some(PerKwh::Day(values)) => PerKwh::fill_a_day(values.len()),
+            _ => true,
+        };
+        let (price, intensity) = (range(electricity), range(carbon));
+        if price.0 < -MOST_ELECTRICITY || price.1 > MOST_ELECTRICITY {
+            return Err("its electricity costs too much: at most 100000 per kWh");
+        }
+        if intensity.0 < 0 || intensity.1 > MOST_CARBON {
+            return Err("the carbon intensity of its electricity must be from 0 to 100000 g/kWh");
+        }
+        if electricity_by_hour.is_some() && !is_flat(electricity) {
+            return Err("factors on the price of its electricity are given, but no flat price");
+        }
+        if carbon_by_hour.is_some() && !is_flat(carbon) {
+            return Err("factors on its carbon intensity are given, but no flat one");
+        }
+        if !is_day(electricity) || !is_day(carbon) {
+            return Err("a day needs values for steps of equal length, such as 24 or 48");
+        }
+        if *starts_at >= DAY {
+            return Err("the time of day at which it starts must be less than 24 h");
+        }
+        Ok(())
+    }
 }
 
 /// A factor for each hour of the day, from 0 to 10 with at most three decimals.
@@ -139,6 +194,7 @@ saved_as_text!(DayRates);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Named, SiteSpec};
 
     #[test]
     fn hours_may_go_on_to_the_next_day() {
@@ -171,6 +227,38 @@ mod tests {
         ] {
             let error = written.parse::<DayRates>().unwrap_err().to_string();
             assert!(error.contains(says), "{written}: {error}");
+        }
+    }
+
+    #[test]
+    fn tariffs_that_make_no_sense_are_refused() {
+        let check = |tariff: SiteTariff| {
+            let site = SiteSpec { tariff, ..SiteSpec::plain("windsor", 1, Named::bare("fcfs")) };
+            site.check().map_err(|error| error.to_string())
+        };
+        let sound = || SiteTariff {
+            electricity: Some(PerKwh::Flat(MOST_ELECTRICITY)),
+            electricity_by_hour: Some("22-6=0.5".parse().unwrap()),
+            carbon: Some(PerKwh::Day(vec![0; 96])),
+            starts_at: Span::from_secs(86_399),
+            ..SiteTariff::default()
+        };
+        assert_eq!(check(sound()), Ok(()));
+        let by_hour = sound().electricity_by_hour;
+        for (tariff, says) in [
+            (SiteTariff { electricity: None, ..sound() }, "are given, but no flat price"),
+            (SiteTariff { electricity: Some(PerKwh::Day(vec![1; 24])), ..sound() }, "but no flat price"),
+            (
+                SiteTariff { electricity: Some(PerKwh::Flat(MOST_ELECTRICITY + 1)), ..sound() },
+                "at most 100000 per kWh",
+            ),
+            (SiteTariff { carbon: Some(PerKwh::Flat(-1)), ..sound() }, "must be from 0 to 100000 g/kWh"),
+            (SiteTariff { carbon: Some(PerKwh::Day(vec![1; 7])), ..sound() }, "such as 24"),
+            (SiteTariff { carbon_by_hour: by_hour, ..sound() }, "but no flat one"),
+            (SiteTariff { starts_at: DAY, ..sound() }, "must be less than 24 h"),
+        ] {
+            let error = check(tariff).unwrap_err();
+            assert!(error.contains("site `windsor`") && error.contains(says), "{error}");
         }
     }
 }

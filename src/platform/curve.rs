@@ -1,5 +1,7 @@
 //! A value that changes in steps over the time of a run, and its integral.
 
+use std::sync::Arc;
+
 use crate::model::DayRates;
 use crate::units::{Span, Time};
 
@@ -9,10 +11,17 @@ const HOUR: u64 = 3_600_000_000;
 ///
 /// The integral over a stretch is the difference of two values of one function, so adjacent stretches sum exactly, wherever they are divided.
 /// Values may be negative. A look-up does not grow with the number of steps if these are equally long, and else with its logarithm.
+/// It is cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Curve {
     /// Where the run begins on the curve, in microseconds.
     origin: u64,
+    shape: Arc<Shape>,
+}
+
+/// The steps of a curve, whenever the run begins on it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Shape {
     /// The steps from 0 on: when each begins, its value, and the integral up to it, in values × microseconds.
     steps: Vec<Step>,
     /// When the steps begin again; without it, the last value goes on.
@@ -34,9 +43,9 @@ impl Curve {
     /// # Panics
     /// If there is no step, or steps are not in order within the period.
     pub fn periodic(steps: &[(Span, i64)], period: Span, origin: Span) -> Self {
-        let curve = Self::new(steps, Some(period), origin.micros() % period.micros());
-        assert!(curve.steps.iter().all(|step| step.start < period.micros()), "steps are within the period");
-        curve
+        let shape = Shape::new(steps, Some(period));
+        assert!(shape.steps.iter().all(|step| step.start < period.micros()), "steps are within the period");
+        Self { origin: origin.micros() % period.micros(), shape: Arc::new(shape) }
     }
 
     /// Steps that begin at these times after the beginning of a trace, in which the run begins at `origin`. The last value goes on.
@@ -44,7 +53,12 @@ impl Curve {
     /// # Panics
     /// If there is no step, or steps are not in order.
     pub fn trace(steps: &[(Span, i64)], origin: Span) -> Self {
-        Self::new(steps, None, origin.micros())
+        Self::on(&Arc::new(Shape::new(steps, None)), origin)
+    }
+
+    /// A run that begins at `origin` on a trace of this shape.
+    pub(super) fn on(shape: &Arc<Shape>, origin: Span) -> Self {
+        Self { origin: origin.micros(), shape: Arc::clone(shape) }
     }
 
     /// Factors by the hour of the day, in thousandths, for a run that begins at this time of day.
@@ -54,7 +68,54 @@ impl Curve {
         Self::periodic(&steps, Span::from_micros(24 * HOUR), starts_at)
     }
 
-    fn new(steps: &[(Span, i64)], period: Option<Span>, origin: u64) -> Self {
+    /// The value at an instant.
+    pub fn at(&self, time: Time) -> i64 {
+        let (_, of_period) = self.place(time);
+        self.shape.steps[self.step(of_period)].value
+    }
+
+    /// The integral over `from..to`, in values × microseconds; zero if `to` is not later.
+    pub fn over(&self, from: Time, to: Time) -> i128 {
+        if from < to { self.until(to) - self.until(from) } else { 0 }
+    }
+
+    /// When the next step begins after an instant; [`Time::NEVER`] if none does.
+    pub fn next_step(&self, time: Time) -> Time {
+        let (_, of_period) = self.place(time);
+        let next = self.shape.steps.get(self.step(of_period) + 1).map(|step| step.start);
+        let next = next.or(self.shape.period.map(|(period, _)| period));
+        next.map_or(Time::NEVER, |next| time + Span::from_micros(next - of_period))
+    }
+
+    /// The integral from the beginning of the curve to an instant.
+    fn until(&self, time: Time) -> i128 {
+        let (periods, of_period) = self.place(time);
+        let step = self.shape.steps[self.step(of_period)];
+        let sum = self.shape.period.map_or(0, |(_, sum)| sum);
+        i128::from(periods) * sum + step.before + i128::from(step.value) * i128::from(of_period - step.start)
+    }
+
+    /// The step at a time of the curve.
+    fn step(&self, of_period: u64) -> usize {
+        match self.shape.even {
+            Some(length) => ((of_period / length) as usize).min(self.shape.steps.len() - 1),
+            None => self.shape.steps.partition_point(|step| step.start <= of_period) - 1,
+        }
+    }
+
+    /// The number of whole periods before an instant, and the time within its period.
+    fn place(&self, time: Time) -> (u64, u64) {
+        let Some((period, _)) = self.shape.period else {
+            return (0, self.origin.saturating_add(time.micros()));
+        };
+        let (periods, of_period) = (time.micros() / period, time.micros() % period + self.origin);
+        if of_period < period { (periods, of_period) } else { (periods + 1, of_period - period) }
+    }
+}
+
+impl Shape {
+    /// Steps that begin at these times, in order, the first at 0, once or in every period.
+    pub(super) fn new(steps: &[(Span, i64)], period: Option<Span>) -> Self {
         let first = steps.first().expect("a curve has a step");
         assert!(first.0.is_zero() && steps.is_sorted_by(|a, b| a.0 < b.0), "steps are in order, from 0 on");
         let mut sum = 0;
@@ -74,56 +135,7 @@ impl Curve {
         let length = steps.get(1).map_or(end, |second| second.start);
         let mut even = steps.iter().enumerate().all(|(at, step)| step.start == at as u64 * length);
         even &= period.is_none() || steps.len() as u64 * length == end;
-        Self {
-            origin,
-            steps,
-            period: period.map(|period| (period.micros(), sum)),
-            even: even.then_some(length),
-        }
-    }
-
-    /// The value at an instant.
-    pub fn at(&self, time: Time) -> i64 {
-        let (_, of_period) = self.place(time);
-        self.steps[self.step(of_period)].value
-    }
-
-    /// The integral over `from..to`, in values × microseconds; zero if `to` is not later.
-    pub fn over(&self, from: Time, to: Time) -> i128 {
-        if from < to { self.until(to) - self.until(from) } else { 0 }
-    }
-
-    /// When the next step begins after an instant; [`Time::NEVER`] if none does.
-    pub fn next_step(&self, time: Time) -> Time {
-        let (_, of_period) = self.place(time);
-        let next = self.steps.get(self.step(of_period) + 1).map(|step| step.start);
-        let next = next.or(self.period.map(|(period, _)| period));
-        next.map_or(Time::NEVER, |next| time + Span::from_micros(next - of_period))
-    }
-
-    /// The integral from the beginning of the curve to an instant.
-    fn until(&self, time: Time) -> i128 {
-        let (periods, of_period) = self.place(time);
-        let step = self.steps[self.step(of_period)];
-        let sum = self.period.map_or(0, |(_, sum)| sum);
-        i128::from(periods) * sum + step.before + i128::from(step.value) * i128::from(of_period - step.start)
-    }
-
-    /// The step at a time of the curve.
-    fn step(&self, of_period: u64) -> usize {
-        match self.even {
-            Some(length) => ((of_period / length) as usize).min(self.steps.len() - 1),
-            None => self.steps.partition_point(|step| step.start <= of_period) - 1,
-        }
-    }
-
-    /// The number of whole periods before an instant, and the time within its period.
-    fn place(&self, time: Time) -> (u64, u64) {
-        let Some((period, _)) = self.period else {
-            return (0, self.origin.saturating_add(time.micros()));
-        };
-        let (periods, of_period) = (time.micros() / period, time.micros() % period + self.origin);
-        if of_period < period { (periods, of_period) } else { (periods + 1, of_period - period) }
+        Self { steps, period: period.map(|period| (period.micros(), sum)), even: even.then_some(length) }
     }
 }
 
@@ -169,7 +181,7 @@ mod tests {
             } else {
                 Curve::trace(&steps, micros(origin))
             };
-            prop_assert!(!even || curve.even.is_some());
+            prop_assert!(!even || curve.shape.even.is_some());
             let period = periodic.then_some(period);
             let (at, to) = (Time::from_micros(from), Time::from_micros(from + span));
             prop_assert_eq!(curve.over(at, to), walked(&steps, period, origin + from, origin + from + span));

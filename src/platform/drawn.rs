@@ -15,6 +15,8 @@ pub struct Drawn {
     energy: u128,
     /// Energy × the price of electricity, in 2⁻²⁰ nanojoules × the values of its curve.
     priced: Wide,
+    /// Energy × the carbon intensity, likewise.
+    emitted: Wide,
 }
 
 /// A stretch of time, with the integrals of the curves over it.
@@ -24,6 +26,8 @@ pub struct Stretch {
     pub span: Span,
     /// The integral of the price of electricity, in values of its curve × microseconds; zero if that is flat.
     pub priced: i128,
+    /// The integral of the carbon intensity, likewise.
+    pub emitted: i128,
 }
 
 /// An integer of 256 bits: a site's power times the price of years does not fit in 128.
@@ -36,7 +40,10 @@ impl Drawn {
     pub fn add(&mut self, draw: Draw, stretch: &Stretch) {
         self.energy += draw * u128::from(stretch.span.micros());
         if stretch.priced != 0 {
-            self.priced.0 += I256::from(draw).wrapping_mul(I256::from(stretch.priced));
+            self.priced.add(draw, stretch.priced);
+        }
+        if stretch.emitted != 0 {
+            self.emitted.add(draw, stretch.emitted);
         }
     }
 
@@ -44,6 +51,7 @@ impl Drawn {
     pub fn merge(&mut self, other: &Self) {
         self.energy += other.energy;
         self.priced.0 += other.priced.0;
+        self.emitted.0 += other.emitted.0;
     }
 
     /// The energy, rounded down.
@@ -55,9 +63,19 @@ impl Drawn {
     pub fn priced(&self, unit: u64) -> i128 {
         self.priced.over(unit)
     }
+
+    /// The integral along the carbon intensity in nanojoules × its values, rounded down.
+    pub fn emitted(&self) -> i128 {
+        self.emitted.over(1)
+    }
 }
 
 impl Wide {
+    /// Adds a product. The largest partition to the end of the time axis, at the highest price, needs 180 bits.
+    fn add(&mut self, draw: Draw, integral: i128) {
+        self.0 += I256::from(draw).wrapping_mul(I256::from(integral));
+    }
+
     /// Over a unit and 2²⁰, rounded down.
     fn over(self, unit: u64) -> i128 {
         let units = self.0.div_euclid(I256::from(unit) << Rate::BITS);

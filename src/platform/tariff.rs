@@ -9,9 +9,10 @@ use std::ops::Range;
 
 use super::Curve;
 use super::drawn::{Draw, Drawn, Stretch};
+use super::rates::{carbon_curve, electricity_curve};
 use super::usage::ProcTime;
 use crate::model::{DayRates, PartitionSpec, ProcSet, SiteTariff};
-use crate::units::{Energy, EnergyPrice, Money, Power, Price, Rate, Time};
+use crate::units::{Carbon, Energy, Money, Power, Price, Rate, Time};
 
 /// The time of one processor over one hour.
 const PROC_HOUR: ProcTime = 3_600_000_000 << Rate::BITS;
@@ -32,6 +33,9 @@ pub struct Tariff {
     mean: u128,
     by_hour: Option<Box<Curve>>,
     electricity: Option<Electricity>,
+    /// The carbon intensity: nanograms per kilowatt-hour for each value of the curve.
+    carbon: Option<(i64, Curve)>,
+    pue_ppm: u64,
 }
 
 /// The power and the price of a processor of a group.
@@ -72,10 +76,25 @@ impl Held {
 
 /// The price of electricity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Electricity {
-    price: u128,
-    pue_ppm: u64,
-    by_hour: Option<Box<Curve>>,
+enum Electricity {
+    /// The same at any time, in 10⁻⁹ per kilowatt-hour.
+    Flat(u128),
+    /// This times the factor of the hour, in thousandths.
+    ByHour(u128, Curve),
+    /// 10⁻¹² per kilowatt-hour for each value of the curve.
+    Along(i64, Curve),
+}
+
+impl Electricity {
+    fn of(site: &SiteTariff) -> Option<Self> {
+        let Some(price) = site.flat_electricity() else {
+            return electricity_curve(site).map(|(unit, curve)| Self::Along(unit, curve));
+        };
+        let nanos = u128::from(price.nanos());
+        let rates = site.electricity_by_hour.filter(|_| nanos > 0);
+        let curve = rates.map(|rates| Curve::of_day(rates, site.starts_at));
+        Some(curve.map_or(Self::Flat(nanos), |curve| Self::ByHour(nanos, curve)))
+    }
 }
 
 impl Tariff {
@@ -103,11 +122,9 @@ impl Tariff {
             mean: u128::from(spec.price().nanos()),
             // A price of zero has no curve.
             by_hour: curve(site.price_by_hour.filter(|_| price > 0)),
-            electricity: site.electricity.map(|price| Electricity {
-                price: u128::from(price.nanos()),
-                pue_ppm,
-                by_hour: curve(site.electricity_by_hour.filter(|_| price > EnergyPrice::ZERO)),
-            }),
+            electricity: Electricity::of(site),
+            carbon: carbon_curve(site),
+            pue_ppm,
         }
     }
 
@@ -135,8 +152,12 @@ impl Tariff {
 
     /// A stretch of time, with the integrals of the curves over it.
     pub fn stretch(&self, from: Time, to: Time) -> Stretch {
-        let curve = self.electricity.as_ref().and_then(|electricity| electricity.by_hour.as_ref());
-        Stretch { span: to.since(from), priced: curve.map_or(0, |curve| curve.over(from, to)) }
+        let priced = match &self.electricity {
+            Some(Electricity::ByHour(_, curve) | Electricity::Along(_, curve)) => curve.over(from, to),
+            Some(Electricity::Flat(_)) | None => 0,
+        };
+        let emitted = self.carbon.as_ref().map_or(0, |(_, curve)| curve.over(from, to));
+        Stretch { span: to.since(from), priced, emitted }
     }
 
     /// The charge for processors at `share` between two instants: their time, each weighed by its price in units of the tariff, and
@@ -173,14 +194,41 @@ impl Tariff {
     ///
     /// Under a price by the hour this is the price of the *equivalent* energy: each nanojoule times the rate of its hour.
     pub fn electricity(&self, drawn: &Drawn) -> Option<Money> {
-        let electricity = self.electricity.as_ref()?;
-        let meter = match &electricity.by_hour {
-            None => drawn.energy(),
-            Some(_) => Energy::from_nanojoules(drawn.priced(DayRates::ONE).unsigned_abs()),
+        let nanos = match self.electricity.as_ref()? {
+            Electricity::Flat(price) => self.facility_cost(drawn.energy(), *price),
+            Electricity::ByHour(price, _) => {
+                // Factors are not negative.
+                let equivalent = drawn.priced(DayRates::ONE).unsigned_abs();
+                self.facility_cost(Energy::from_nanojoules(equivalent), *price)
+            }
+            Electricity::Along(unit, _) => self.along(drawn.priced(1), *unit, 1_000),
         };
-        let energy = facility(meter, electricity.pue_ppm).nanojoules();
-        let part = ((energy % KWH) * electricity.price + KWH / 2) / KWH;
-        Some(Money::from_nanos((energy / KWH * electricity.price + part) as i128))
+        Some(Money::from_nanos(nanos))
+    }
+
+    /// The carbon that the facility's energy caused, rounded to the nearest nanogram; `None` if the intensity is not known.
+    pub fn carbon(&self, drawn: &Drawn) -> Option<Carbon> {
+        let (unit, _) = self.carbon.as_ref()?;
+        Some(Carbon::from_nanograms(self.along(drawn.emitted(), *unit, 1)))
+    }
+
+    /// The cost of what a facility draws for this energy of its machines, at a price in 10⁻⁹ per kilowatt-hour.
+    fn facility_cost(&self, meter: Energy, price: u128) -> i128 {
+        let energy = facility(meter, self.pue_ppm).nanojoules();
+        let part = ((energy % KWH) * price + KWH / 2) / KWH;
+        (energy / KWH * price + part) as i128
+    }
+
+    /// What a facility draws for an integral in nanojoules × values, each value `unit` parts per kilowatt-hour, in units of `parts`.
+    fn along(&self, integral: i128, unit: i64, parts: i128) -> i128 {
+        const MILLION: i128 = super::tariff::MILLION as i128;
+        let pue = i128::from(self.pue_ppm);
+        let (whole, part) = (integral.div_euclid(MILLION), integral.rem_euclid(MILLION));
+        let facility = whole * pue + (part * pue + MILLION / 2) / MILLION;
+        let per = KWH as i128 * parts;
+        let (whole, part) = (facility.div_euclid(per), facility.rem_euclid(per));
+        let unit = i128::from(unit);
+        whole * unit + (part * unit + per / 2).div_euclid(per)
     }
 }
 

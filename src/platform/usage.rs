@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::Outcome;
-use crate::units::{Energy, Money, Rate, Span, Time};
+use crate::units::{Carbon, Energy, Money, Rate, Span, Time};
 
 /// Processor time in processors × share (2⁻²⁰) × microseconds.
 pub type ProcTime = u128;
@@ -47,6 +47,8 @@ pub struct Usage {
     pub cost: Money,
     /// The cost of the facility's energy, if electricity has a price.
     pub electricity: Option<Money>,
+    /// The carbon that it caused, if the intensity is known.
+    pub carbon: Option<Carbon>,
 }
 
 /// The number and the time of jobs that got processors and did not complete; their time is part of the wasted time.

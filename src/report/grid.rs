@@ -175,12 +175,23 @@ fn cost(run: &GridSummary) -> String {
     let mut table = Columns::default()
         .text("energy and cost", rows.iter().map(|(name, ..)| name.clone()))
         .numbers("jobs\n(kWh)", energy(|energy| energy.jobs_kwh))
-        .numbers("idle\n(kWh)", energy(|energy| energy.idle_kwh))
+        .numbers("idle\n(kWh)", energy(|energy| energy.idle_kwh));
+    if run.account.energy.asleep_kwh.is_some() {
+        table = table
+            .numbers("asleep\n(kWh)", energy(|energy| energy.asleep_kwh.unwrap_or(0.0)))
+            .numbers("transitions\n(kWh)", energy(|energy| energy.transitions_kwh.unwrap_or(0.0)));
+    }
+    table = table
         .numbers("IT energy\n(kWh)", energy(|energy| energy.meter_kwh))
         .numbers("facility\nenergy (kWh)", energy(|energy| energy.facility_kwh));
     if run.account.energy.electricity_cost.is_some() {
         let bills = rows.iter().map(|(.., account)| number(account.energy.electricity_cost, 2));
         table = table.numbers("electricity\nbill", bills);
+    }
+    if run.account.energy.carbon_kg.is_some() {
+        let places = decimals(rows.iter().map(|(.., account)| account.energy.carbon_kg));
+        let carbon = rows.iter().map(|(.., account)| number(account.energy.carbon_kg, places));
+        table = table.numbers("carbon\n(kg CO₂e)", carbon);
     }
     table = table.numbers("cost to\nusers", rows.iter().map(|(.., account)| number(Some(account.cost), 2)));
     let measured = if run.measure.is_some() { "measured " } else { "" };

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::set::shell_word;
+use super::traces::Traces;
 use super::tree::{Node, Origins};
 use crate::scenario::problem::{Problem, ScenarioError};
 
@@ -26,6 +27,8 @@ pub(crate) struct Base {
     pub(super) origins: Origins,
     /// True for the scenario of a finished run: its logs need not be there any more.
     pub(super) kept: bool,
+    /// The traces that it names, as far as they have been read.
+    pub(super) traces: Traces,
 }
 
 impl Base {
@@ -58,12 +61,12 @@ impl Base {
         let mut origins = Origins::default();
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
         let root = origins.parse(&file.display().to_string(), text, folder)?;
-        Ok(Self { file: file.to_owned(), root, origins, kept: false })
+        Ok(Self { file: file.to_owned(), root, origins, kept: false, traces: Traces::default() })
     }
 
     /// A scenario that is a part of a larger file, whose places are in `origins`.
-    pub(crate) const fn within(file: PathBuf, root: Node, origins: Origins) -> Self {
-        Self { file, root, origins, kept: false }
+    pub(crate) fn within(file: PathBuf, root: Node, origins: Origins) -> Self {
+        Self { file, root, origins, kept: false, traces: Traces::default() }
     }
 
     /// The same scenario, as that of a finished run: its logs need not be there any more.

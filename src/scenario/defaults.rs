@@ -5,7 +5,7 @@
 use std::path::Path as FilePath;
 
 use super::document::Document;
-use super::keys::{MachineKeys, ScenarioKeys, SiteKeys, WorkloadKeys};
+use super::keys::{MachineKeys, PerKwhKey, ScenarioKeys, SiteKeys, WorkloadKeys};
 use super::tree::Path;
 use crate::scenario::archive;
 use crate::scenario::kind::named::Params;
@@ -38,6 +38,15 @@ pub(super) fn fill_in(keys: &mut ScenarioKeys, document: &Document, file: &FileP
 }
 
 fn fill_site(site: &mut SiteKeys, path: &Path, document: &Document) {
+    let series = [
+        ("electricity", site.electricity.as_value_mut().and_then(PerKwhKey::series_mut)),
+        ("carbon", site.carbon.as_mut().and_then(Or::as_value_mut).and_then(PerKwhKey::series_mut)),
+    ];
+    for (key, series) in series {
+        if let Some(file) = series.and_then(|series| series.trace.as_mut()) {
+            make_absolute(file, &path.key(key).key("trace"), document);
+        }
+    }
     let first = site.machines.as_ref().and_then(|machines| machines.first()).map(|first| &first.class);
     for (number, reservation) in (1..).zip(site.reservation.iter_mut().flatten()) {
         reservation.name.get_or_insert_with(|| format!("reservation-{number}"));
@@ -50,13 +59,10 @@ fn fill_site(site: &mut SiteKeys, path: &Path, document: &Document) {
 }
 
 fn fill_workload(keys: &mut WorkloadKeys, path: &Path, document: &Document, largest: u32) {
-    // A log of the archive keeps its name; any other path becomes absolute, so that it does not matter where the scenario is read.
-    let plain = |file: &&mut String| !archive::names(file) && *file != STDIN;
     let workflow = keys.workflow.as_mut().filter(|written| generator_in(written).is_none());
     for (key, file) in [("log", keys.log.as_mut()), ("workflow", workflow)] {
-        if let Some(file) = file.filter(plain) {
-            let path = document.folder_of(&path.key(key)).join(&file);
-            *file = std::path::absolute(&path).unwrap_or(path).display().to_string();
+        if let Some(file) = file.filter(|file| *file != STDIN) {
+            make_absolute(file, &path.key(key), document);
         }
     }
     if let Some(params) = &mut keys.lublin {
@@ -74,6 +80,15 @@ fn fill_workload(keys: &mut WorkloadKeys, path: &Path, document: &Document, larg
             largest,
             &["jobs", "unit", "split", "ps", "pd", "pe", "pr", "start-hour"],
         );
+    }
+}
+
+/// Makes the path of a file that is written at `path` absolute, so that it does not matter where the scenario is read. A file of the archive
+/// keeps its name.
+fn make_absolute(file: &mut String, path: &Path, document: &Document) {
+    if !archive::names(file) {
+        let place = document.folder_of(path).join(&file);
+        *file = std::path::absolute(&place).unwrap_or(place).display().to_string();
     }
 }
 

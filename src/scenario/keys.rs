@@ -1,5 +1,6 @@
 //! The keys of a scenario: for each its name, kind of values, default and description.
 
+mod energy;
 mod site;
 mod workflow;
 mod workload;
@@ -7,6 +8,7 @@ mod workload;
 #[cfg(test)]
 mod tests;
 
+pub(super) use energy::{Flat, PerKwhKey, SeriesKeys};
 pub(super) use site::SiteKeys;
 pub(super) use workflow::WorkflowKeys;
 pub(super) use workload::{OwnWorkload, WorkloadKeys};
@@ -19,7 +21,7 @@ use super::kind::words::{All, Any, Best, Done, Engine, Nothing, Or, Unlimited, V
 use crate::metrics::Definitions;
 use crate::model::{Distribution, FailureAction, JobClasses, Named, Payer, Replan, Sharing};
 use crate::store::EngineKind;
-use crate::units::{Bandwidth, Bytes, Power, Price, Span};
+use crate::units::{Bandwidth, Bytes, Power, Price, Span, Timestamp};
 
 keys! {
     /// A scenario: sites, a network, a broker, workloads, and what happens when. All that is left out has a default, which
@@ -40,6 +42,8 @@ keys! {
         /// Latest end of the run, such as `"30 d"`; remaining jobs are unfinished. `"done"`: when
         /// [no job is left](grid.md#when-a-run-is-over).
         until: Or<Done, Span> = Or::Word(Done);
+        /// Date and time at which the run begins, with its zone: `"2023-01-02T00:00Z"`. [Traces](energy.md) of prices and carbon need it, and zones of sites.
+        calendar: Option<Timestamp> => "none";
         /// What drives the entities: an actor each, or a plain loop (`"direct"`). The results are the same.
         engine: Engine = Engine::Actors;
         /// `"virtual"`: full speed. `{ pace = 60 }`: so many virtual seconds per second of the wall clock.

@@ -1,6 +1,7 @@
 //! Turns the keys of a scenario into descriptions of the grid and of its workloads, and checks them as a whole.
 
 mod checkpoint;
+mod energy;
 mod events;
 mod network;
 mod site;
@@ -21,6 +22,7 @@ use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Engine, Or};
 use crate::scenario::problem::Problem;
 use crate::units::{Span, Time};
+pub(super) use energy::Calendar;
 
 /// Collects the problems of a scenario while it is resolved.
 pub(super) struct Checker<'a> {
@@ -32,6 +34,10 @@ pub(super) struct Checker<'a> {
     pub(super) idle: Vec<Problem>,
     /// Intervals so short that their events may outnumber all others.
     pub(super) fine: Vec<Problem>,
+    /// What is valid and should be looked at before figures are trusted.
+    pub(super) warnings: Vec<Problem>,
+    /// When the run begins, and what has been read of traces.
+    pub(super) calendar: Calendar,
 }
 
 /// Resolves keys whose defaults are filled in. Problems go to `checker`; `None` if no description can be made.
@@ -50,12 +56,18 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         let message = format!("there are {} sites; the most is {MOST_SITES}", written.len());
         return checker.refuse(&top.key("site"), message);
     }
+    checker.calendar.begins = keys.calendar;
+    checker.calendar.until = keys.until.as_value().copied();
     let mut sites: Vec<SiteSpec> = Vec::with_capacity(written.len());
     for (at, site) in written.iter().enumerate() {
         let path = top.key("site").item(at);
         let spec = checker.site(&path, site, reference, &keys.output);
         checker.name_of_site(&path, &spec.name, &sites);
         sites.push(spec);
+    }
+    if keys.calendar.is_some() && !checker.calendar.is_used {
+        let message = "it has no effect: no site has a trace, or prices by the hour of its day";
+        checker.warn(&top.key("calendar"), message);
     }
     checker.events(keys.event.as_deref().unwrap_or_default(), &mut sites);
     for (at, spec) in sites.iter().enumerate() {
@@ -100,6 +112,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         measure,
         definitions,
         until,
+        calendar: keys.calendar,
         pace,
         engine: keys.engine,
         output: OutputPlan {
@@ -115,7 +128,15 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
 impl<'a> Checker<'a> {
     /// Checks the scenario of `document`.
     pub(super) fn new(document: &'a Document, policies: &'a Policies) -> Self {
-        Self { document, policies, problems: Vec::new(), idle: Vec::new(), fine: Vec::new() }
+        Self {
+            document,
+            policies,
+            problems: Vec::new(),
+            idle: Vec::new(),
+            fine: Vec::new(),
+            warnings: Vec::new(),
+            calendar: Calendar::default(),
+        }
     }
 
     /// Notes that the value at `path` makes `who` do something every `interval`, if that is less than a second: the times of logs are
@@ -135,6 +156,11 @@ impl Checker<'_> {
     /// Notes a problem with the value at `path`.
     pub(super) fn wrong(&mut self, path: &Path, message: impl Into<String>) {
         self.problems.push(self.document.problem(path, message));
+    }
+
+    /// Notes that a valid value should be looked at.
+    fn warn(&mut self, path: &Path, message: impl Into<String>) {
+        self.warnings.push(self.document.problem(path, message));
     }
 
     /// Notes a problem with the value at `path`, which is then not resolved.

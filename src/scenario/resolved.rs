@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use crate::grid::Policies;
 use crate::metrics::{Definitions, Window};
-use crate::model::GridSpec;
+use crate::model::{GridSpec, PerKwh, SiteSpec, Trace};
 use crate::scenario::checkpoint::CheckpointPlan;
 use crate::scenario::kind::words::Engine;
 use crate::scenario::workload::{EstimateSource, Shaping, Workload};
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Time, Timestamp};
 
 /// The meaning of a scenario, without its file and its text.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,8 @@ pub struct ResolvedScenario {
     pub definitions: Definitions,
     /// The latest end of the run.
     pub until: Option<Time>,
+    /// The date and time at which it begins, if that matters.
+    pub calendar: Option<Timestamp>,
     /// Virtual seconds per second of the wall clock; `None` for a run that is as fast as possible.
     pub pace: Option<f64>,
     /// What drives the entities: actors or a plain loop.
@@ -41,6 +43,21 @@ impl ResolvedScenario {
     /// True for one site without a broker and with local users.
     pub fn is_single(&self) -> bool {
         self.grid.broker.is_none() && matches!(self.site_workloads[..], [Some(_)])
+    }
+
+    /// The traces that its sites follow, each once, with the sites.
+    pub fn traces(&self) -> Vec<(&Trace, Vec<&SiteSpec>)> {
+        let mut traces: Vec<(&Trace, Vec<&SiteSpec>)> = Vec::new();
+        for site in &self.grid.sites {
+            let per_kwh = [&site.tariff.electricity, &site.tariff.carbon];
+            for trace in per_kwh.into_iter().flatten().filter_map(PerKwh::trace) {
+                match traces.iter_mut().find(|(known, _)| *known == trace && known.name() == trace.name()) {
+                    Some((_, sites)) => sites.push(site),
+                    None => traces.push((trace, vec![site])),
+                }
+            }
+        }
+        traces
     }
 
     /// True if the portal submits workflows.

@@ -24,8 +24,8 @@ pub(crate) fn shown(table: &Table) -> String {
     text
 }
 
-/// The hash of the table as text, except for keys that change no result: folders of logs (their names count), output
-/// folders, the name of the run, its engine, and its snapshots.
+/// The hash of the table as text, except for keys that change no result: folders of logs and traces (their names count),
+/// output folders, the name of the run, its engine, and its snapshots.
 pub(super) fn hash(table: &Table) -> u128 {
     let mut table = table.clone();
     table.retain(|key, _| !matches!(key, "name" | "engine" | "clock" | "checkpoint"));
@@ -33,16 +33,24 @@ pub(super) fn hash(table: &Table) -> u128 {
         output.retain(|key, _| key != "folder");
     }
     for (key, value) in &mut table {
-        let items = value.as_array_mut().into_iter().flatten();
-        for workload in
-            items.filter_map(|item| if key == "site" { item.get_mut("workload") } else { Some(item) })
-        {
-            if let Some(Value::String(log)) = workload.get_mut("log") {
-                *log = log.rsplit(['/', '\\', ':']).next().unwrap_or_default().to_owned();
+        for item in value.as_array_mut().into_iter().flatten() {
+            if key != "site" {
+                without_folder(item.get_mut("log"));
+                continue;
+            }
+            without_folder(item.get_mut("workload").and_then(|workload| workload.get_mut("log")));
+            for of in ["electricity", "carbon"] {
+                without_folder(item.get_mut(of).and_then(|series| series.get_mut("trace")));
             }
         }
     }
     xxh3_128(shown(&table).as_bytes())
+}
+
+fn without_folder(file: Option<&mut Value>) {
+    if let Some(Value::String(file)) = file {
+        *file = file.rsplit(['/', '\\', ':']).next().unwrap_or_default().to_owned();
+    }
 }
 
 /// True for a value with a heading of its own: a table that is more than a window or a pace, or a list of tables.

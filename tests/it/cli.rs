@@ -4,6 +4,7 @@ mod bad;
 mod canonical;
 mod cloud;
 mod compare;
+mod energy;
 mod engines;
 mod figures;
 mod forked;

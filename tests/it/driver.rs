@@ -312,7 +312,7 @@ fn partition(registry: &Registry, spec: &SiteSpec, script: &Script) -> Partition
         partition: PartitionId(0),
         order: spec.order,
         overrun: spec.overrun,
-        tariff: spec.tariff,
+        tariff: spec.tariff.clone(),
         pue_ppm: spec.pue_ppm,
         record_segments: spec.record_segments,
         record_machines: spec.record_machines,

@@ -6,8 +6,10 @@ mod by_hand;
 use gridemu::broker::BrokerRegistry;
 use gridemu::grid::{Grid, Merge, RunSegment, WindowOptions, changes};
 use gridemu::local::Registry;
-use gridemu::model::{EventCause, EventKind, GridSpec, InstantOrder, PlannedChurn, Record, SiteTariff};
-use gridemu::units::{EnergyPrice, Span, Time};
+use gridemu::model::{
+    EventCause, EventKind, GridSpec, InstantOrder, PerKwh, PlannedChurn, Record, SiteTariff, Trace,
+};
+use gridemu::units::{EnergyPrice, Span, Time, Timestamp};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -41,6 +43,13 @@ fn aspects() -> impl Strategy<Value = Aspects> {
     })
 }
 
+/// A carbon intensity along a trace that ends while most runs go on.
+fn intensities() -> PerKwh {
+    let steps = (0..50).map(|at| (Span::from_secs(at * 7), at as i64 * 1_000)).collect();
+    let at = |secs: i64| Timestamp::from_micros(secs * 1_000_000);
+    PerKwh::Trace { trace: Trace::new("carbon.csv", at(0), at(350), steps), origin: Span::from_secs(3) }
+}
+
 /// The grid with some aspects of another one, from an instant on.
 fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridSpec {
     let mut mixed = spec.clone();
@@ -70,9 +79,11 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
             if place % 2 == 0 {
                 site.tariff = SiteTariff {
                     price_by_hour: Some("0-1=0.5,1-9=3".parse().expect("rates")),
-                    electricity: Some(EnergyPrice::from_nanos(120_000_000)),
+                    electricity: Some(EnergyPrice::from_nanos(120_000_000).into()),
                     electricity_by_hour: Some("0-1=2".parse().expect("rates")),
                     starts_at: Span::from_secs(3_500),
+                    carbon: Some(intensities()),
+                    ..SiteTariff::default()
                 };
             }
         }

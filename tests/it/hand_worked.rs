@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use gridemu::entity::{EntityError, ToSite};
 use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Abilities, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
-use gridemu::model::{InstantOrder, Job, JobId, Outcome, Record, RejectReason, SiteId, SiteSpec, Speedup};
+use gridemu::model::{
+    InstantOrder, Job, JobId, Outcome, PerKwh, Record, RejectReason, SiteId, SiteSpec, Speedup,
+};
 use gridemu::units::{Power, Price, Rate, Span, Time};
 use gridemu::workload::{Mark, Source, SourceError};
 
@@ -399,7 +401,7 @@ fn prices_follow_the_hour_of_the_day() {
     part.groups[0].price = "0.40/core-h".parse().unwrap();
     spec.pue_ppm = 2_000_000;
     spec.tariff.price_by_hour = Some("22-6=0.25".parse().unwrap());
-    spec.tariff.electricity = Some("0.20/kWh".parse().unwrap());
+    spec.tariff.electricity = Some(PerKwh::Flat(200_000_000));
     spec.tariff.electricity_by_hour = Some("22-6=0.5".parse().unwrap());
     spec.tariff.starts_at = "21 h".parse().unwrap();
     let ran = lawful(&spec, &[job(1, 0, 2, 7_200)]);

@@ -109,9 +109,10 @@ fn tariff() -> impl Strategy<Value = SiteTariff> {
             let rates = |day: Vec<u16>| day_rates(&day);
             SiteTariff {
                 price_by_hour: price.map(rates),
-                electricity: electricity.map(EnergyPrice::from_nanos),
+                electricity: electricity.map(|nanos| EnergyPrice::from_nanos(nanos).into()),
                 electricity_by_hour: by_hour.filter(|_| electricity.is_some()).map(rates),
                 starts_at: Span::from_micros(hour * 3_600_000_000 - before),
+                ..SiteTariff::default()
             }
         },
     )

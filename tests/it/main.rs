@@ -5,6 +5,7 @@ mod archive_batsim;
 mod archive_census;
 mod archive_conservative;
 mod archive_published;
+mod archive_series;
 mod archive_swf;
 mod archive_workflows;
 mod booking;

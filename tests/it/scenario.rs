@@ -1,6 +1,7 @@
 //! Scenario files: rejected keys and their messages, `check --show` and reading it back, `--set`, the catalogue, and the pages
 //! generated from the keys.
 
+mod energy;
 mod refused;
 mod resolved;
 mod set;

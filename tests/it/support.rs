@@ -581,7 +581,7 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
     let beyond = naps::beyond_idle_weighed(&naps, part, from, to, |from, to| weighed(spec, day, from, to));
     let power = power as i128 + beyond * SHARE as i128;
     let kwh = power as f64 / SHARE as f64 / 1e3 / 3.6e15 * spec.pue_ppm as f64 / 1e6;
-    let bill = spec.tariff.electricity.map(|price| kwh * price.nanos() as f64);
+    let bill = spec.tariff.flat_electricity().map(|price| kwh * price.nanos() as f64);
     match (usage.electricity, bill) {
         (Some(got), Some(bill)) => {
             assert!((got.nanos() as f64 - bill).abs() <= 1.0 + bill * 1e-9, "{} is not {bill}", got.nanos());

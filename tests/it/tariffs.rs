@@ -3,7 +3,7 @@
 use gridemu::local::{Partition, Registry, Settings, Step};
 use gridemu::model::{
     DayRates, EventCause, FailureAction, InstantOrder, Job, JobRecord, MachineGroup, Named, Origin,
-    PartitionId, PartitionSpec, Payer, ProcSet, Record, SegmentRecord, SiteId, SiteTariff,
+    PartitionId, PartitionSpec, Payer, PerKwh, ProcSet, Record, SegmentRecord, SiteId, SiteTariff,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{EnergyPrice, Money, Power, Price, Span, Time};
@@ -105,9 +105,10 @@ fn minutes(count: u64) -> Time {
 fn evening() -> SiteTariff {
     SiteTariff {
         price_by_hour: Some("22-6=0.25".parse().unwrap()),
-        electricity: Some("0.20/kWh".parse().unwrap()),
+        electricity: Some(PerKwh::Flat(200_000_000)),
         electricity_by_hour: Some("22-6=0.5".parse().unwrap()),
         starts_at: Span::from_secs(21 * 3_600),
+        ..SiteTariff::default()
     }
 }
 
@@ -153,9 +154,10 @@ proptest! {
         let day = |rates: &[u16]| Some(day_rates(rates));
         let tariff = SiteTariff {
             price_by_hour: day(&days[0]),
-            electricity: Some(EnergyPrice::from_nanos(electricity)),
+            electricity: Some(EnergyPrice::from_nanos(electricity).into()),
             electricity_by_hour: day(&days[1]),
             starts_at: Span::from_micros(starts_at),
+            ..SiteTariff::default()
         };
         let jobs: Vec<Job> = drawn
             .into_iter()
@@ -179,7 +181,7 @@ proptest! {
             .iter()
             .flat_map(|(from, to, machine)| [(time(*from), true, *machine), (time(*to), false, *machine)])
             .collect();
-        let (usage, records) = run(|| partition(3, on_failure, tariff), &jobs, &turns);
+        let (usage, records) = run(|| partition(3, on_failure, tariff.clone()), &jobs, &turns);
         let segments = segments(&records);
         let hour = u128::from(HOUR) * 1_000;
         let mut paid = Money::ZERO;

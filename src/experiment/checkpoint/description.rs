@@ -1,5 +1,6 @@
 //! The description of a run in its store: enough to build it again in another process.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,9 @@ pub(in crate::experiment) enum Description {
         scenario: String,
         /// The number of actor threads.
         threads: usize,
+        /// The hash and the name of each trace that the run follows: a resumed run must follow the same.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        traces: BTreeSet<(String, String)>,
     },
 }
 
@@ -28,7 +32,13 @@ impl Description {
     pub(super) fn of(scenario: &Scenario, threads: usize) -> Result<Self, RunError> {
         let folder = std::env::current_dir()
             .map_err(|error| RunError::request(format!("the present folder is gone: {error}")))?;
-        Ok(Self::Run { folder, scenario: scenario.text.clone(), threads })
+        Ok(Self::Run { folder, scenario: scenario.text.clone(), threads, traces: Self::traces(scenario) })
+    }
+
+    /// The hash and the name of each trace of a scenario.
+    pub(in crate::experiment) fn traces(scenario: &Scenario) -> BTreeSet<(String, String)> {
+        let traces = scenario.resolved.traces().into_iter();
+        traces.map(|(trace, _)| (format!("{:032x}", trace.digest()), trace.name().to_owned())).collect()
     }
 
     /// The description in the store of a run with this `title`.

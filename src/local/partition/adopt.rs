@@ -7,7 +7,7 @@ use crate::local::prices::Prices;
 use crate::local::state::State;
 use crate::local::table::{Charged, Phase};
 use crate::local::{Abilities, LiveJob, PartitionError, SleepRule, Step};
-use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, ProcSet, SleepSpec};
+use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, PerKwh, ProcSet, SleepSpec};
 use crate::units::{Rate, Time};
 
 /// The part of the description that a partition's state depends on and that may change in the middle of a run.
@@ -175,6 +175,12 @@ impl Partition {
             ));
         }
         if terms.prices != before.prices {
+            // Earlier use is charged by the earlier trace.
+            let per_kwh = [&before.prices.tariff.electricity, &before.prices.tariff.carbon];
+            let traces = per_kwh.into_iter().flatten().filter_map(PerKwh::trace);
+            if let Some(gone) = traces.into_iter().find(|trace| trace.steps().is_none()) {
+                return Err(format!("it was saved under the trace `{gone}`, whose values are not at hand"));
+            }
             state.reprice(&before.prices, step);
         }
         if terms.sleep != before.sleep {

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{MAX_PROCESSORS, MachineGroup, SiteSpec};
+use crate::model::{MAX_PROCESSORS, MachineGroup, PerKwh, SiteSpec};
 use crate::platform::Usage;
-use crate::units::Span;
+use crate::units::{EnergyPrice, Span};
 
 fn tariff(idle: u64, busy: u64, price: u64) -> Tariff {
     Tariff::of(&PartitionSpec::of(MachineGroup {
@@ -37,9 +37,10 @@ fn day(rates: &[u16]) -> DayRates {
 fn by_hour(part: &PartitionSpec, rates: &[u16], starts_at: u64, electricity: u64, pue_ppm: u64) -> Tariff {
     let site = SiteTariff {
         price_by_hour: Some(day(rates)),
-        electricity: Some(EnergyPrice::from_nanos(electricity)),
+        electricity: Some(EnergyPrice::from_nanos(electricity).into()),
         electricity_by_hour: Some(day(rates)),
         starts_at: Span::from_micros(starts_at),
+        ..SiteTariff::default()
     };
     Tariff::new(part, &site, pue_ppm)
 }
@@ -97,7 +98,7 @@ proptest! {
         price in 0_u64..10_000_000_000, electricity in 0_u64..10_000_000_000, pue_ppm in 1_000_000_u64..3_000_000,
     ) {
         let part = part(12_345, 98_765, price);
-        let flat = SiteTariff { electricity: Some(EnergyPrice::from_nanos(electricity)), ..SiteTariff::default() };
+        let flat = SiteTariff { electricity: Some(EnergyPrice::from_nanos(electricity).into()), ..SiteTariff::default() };
         let (flat, ones) = (Tariff::new(&part, &flat, pue_ppm), by_hour(&part, &[1_000; 24], 5, electricity, pue_ppm));
         let (from, to) = (Time::from_micros(from), Time::from_micros(from + length));
         let share = Rate::from_units(share);
@@ -156,9 +157,10 @@ fn a_day_by_hand() {
     // at 0.20 and 25 at 0.10: 3.50.
     let site = SiteTariff {
         price_by_hour: Some("22-6=0.5".parse().unwrap()),
-        electricity: Some("0.30/kWh".parse().unwrap()),
+        electricity: Some(PerKwh::Flat(300_000_000)),
         electricity_by_hour: Some("22-6=0.4".parse().unwrap()),
         starts_at: Span::from_secs(21 * 3_600),
+        ..SiteTariff::default()
     };
     let of = Tariff::new(&part(40_000, 100_000, 200_000_000), &site, 1_500_000);
     let at = |minutes: u64| Time::from_secs(60 * minutes);
@@ -189,9 +191,10 @@ fn the_largest_account_fits() {
     });
     let tariff = SiteTariff {
         price_by_hour: Some(day(&[10_000; 24])),
-        electricity: Some(EnergyPrice::from_nanos(electricity)),
+        electricity: Some(EnergyPrice::from_nanos(electricity).into()),
         electricity_by_hour: Some(day(&[10_000; 24])),
         starts_at: Span::from_micros(24 * HOUR - 1),
+        ..SiteTariff::default()
     };
     let site = SiteSpec {
         partitions: vec![part.clone()],

@@ -67,15 +67,19 @@ fn facts(run: &GridSummary, of: &SingleSite) -> Vec<(&'static str, String)> {
     let energy = &account.energy;
     if energy.meter_kwh > 0.0 {
         let places = decimals([Some(energy.facility_kwh)]);
-        let [meter, jobs, idle, facility] =
-            [energy.meter_kwh, energy.jobs_kwh, energy.idle_kwh, energy.facility_kwh]
-                .map(|kwh| number(Some(kwh), places));
-        let energy =
-            format!("{meter} kWh IT energy (jobs {jobs}, idle {idle}), {facility} kWh facility energy");
-        facts.push(("energy", energy));
+        let kwh = |kwh: f64| number(Some(kwh), places);
+        let mut parts = format!("jobs {}, idle {}", kwh(energy.jobs_kwh), kwh(energy.idle_kwh));
+        if let (Some(asleep), Some(transitions)) = (energy.asleep_kwh, energy.transitions_kwh) {
+            parts += &format!(", asleep {}, transitions {}", kwh(asleep), kwh(transitions));
+        }
+        let (meter, facility) = (kwh(energy.meter_kwh), kwh(energy.facility_kwh));
+        facts.push(("energy", format!("{meter} kWh IT energy ({parts}), {facility} kWh facility energy")));
     }
     if let Some(cost) = energy.electricity_cost {
         facts.push(("electricity", number(Some(cost), 2)));
+    }
+    if let Some(carbon) = energy.carbon_kg {
+        facts.push(("carbon", format!("{} kg CO₂e", number(Some(carbon), decimals([Some(carbon)])))));
     }
     if account.cost != 0.0 {
         facts.push(("cost", number(Some(account.cost), 2)));

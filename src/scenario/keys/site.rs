@@ -1,11 +1,11 @@
 //! A site.
 
 use crate::model::{DayRates, InstantOrder, Named};
-use crate::scenario::keys::{ChurnKeys, MachineKeys, OwnWorkload, ReservationKeys};
+use crate::scenario::keys::{ChurnKeys, MachineKeys, OwnWorkload, PerKwhKey, ReservationKeys};
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::named::{LocalPolicy, PowerPolicy};
 use crate::scenario::kind::words::{Nothing, Or, Unlimited};
-use crate::units::{Bandwidth, Bytes, EnergyPrice, Span};
+use crate::units::{Bandwidth, Bytes, CarbonIntensity, EnergyPrice, Span};
 
 keys! {
     /// A site: its machines, its local policy, its own users. A site file has the same keys.
@@ -29,12 +29,19 @@ keys! {
         pue: f64 = 1.0;
         /// Factors on the prices of its machines by the hour of the day, such as `"22-6=0.5,17-20=1.8"`; 1 at all other hours.
         price_by_hour: DayRates = DayRates::FLAT;
-        /// Price of its electricity: `"0.25/kWh"`.
-        electricity: Or<Nothing, EnergyPrice> = Or::Word(Nothing);
-        /// Factors on the price of electricity by the hour of the day.
+        /// Price of its electricity: `"0.25/kWh"`, `"0.25 EUR/kWh"`, or [over time](energy.md), `{ trace = "prices.csv", unit = "EUR/MWh" }`.
+        electricity: Or<Nothing, PerKwhKey<EnergyPrice>> = Or::Word(Nothing);
+        /// Factors on a flat price of electricity by the hour of the day.
         electricity_by_hour: DayRates = DayRates::FLAT;
+        /// Carbon intensity of its electricity: `"300 g/kWh"`, or [over time](energy.md), `{ trace = "NL_2021-2024.csv.gz" }`.
+        carbon: Option<Or<Nothing, PerKwhKey<CarbonIntensity>>> => "none";
+        /// Factors on a flat carbon intensity by the hour of the day.
+        carbon_by_hour: Option<DayRates> => "flat";
         /// Time of day at the site when the run begins, below 24 h (time zones, logs that do not begin at midnight).
         starts_at: Span = Span::ZERO;
+        /// Time zone of the site instead, with a `calendar`: `"+01:00"`, or a place such as `"Europe/Amsterdam"`, whose time when the run begins
+        /// holds for the whole run.
+        zone: Option<String> => "UTC, with a `calendar`";
         /// Order within an instant: one scheduling pass per instant (`"instant"`), or one per event with arrivals before ends.
         order: InstantOrder = InstantOrder::Instant;
         /// Whether jobs may run beyond their estimate; otherwise they are killed there.

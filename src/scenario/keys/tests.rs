@@ -19,9 +19,10 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/scenarios.md");
 type Part = (&'static str, &'static [KeyInfo]);
 
 /// The tables of the page, by the names of their marks.
-const TABLES: [(&str, &[Part]); 11] = [
+const TABLES: [(&str, &[Part]); 12] = [
     ("run", &[("", ScenarioKeys::KEYS), ("measure.", WindowKeys::KEYS), ("clock.", ClockKeys::KEYS)]),
     ("site", &[("", SiteKeys::KEYS), ("storage.", StorageKeys::KEYS)]),
+    ("series", &[("", SeriesKeys::KEYS)]),
     ("machines", &[("", MachineKeys::KEYS)]),
     ("reservation", &[("", ReservationKeys::KEYS)]),
     ("network", &[("", NetworkKeys::KEYS), ("link.", LinkKeys::KEYS), ("place.", PlaceKeys::KEYS)]),

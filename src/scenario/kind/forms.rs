@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::quantity::{Quantity, exact};
 use crate::model::{DayRates, JobClasses};
-use crate::units::Power;
+use crate::units::{Power, Timestamp};
 
 /// Declares a kind for a type that is written as a text of a fixed form.
 macro_rules! form {
@@ -55,6 +55,15 @@ form!(
     "kettimuthu-16",
     parsed,
     |classes| classes.name().to_owned()
+);
+
+form!(
+    Timestamp,
+    "date and time",
+    "a date and time with its zone in quotes, such as `\"2023-01-02T00:00Z\"`",
+    "2023-01-02T00:00Z",
+    parsed,
+    Self::to_string
 );
 
 /// A power of a machine, or of each of its cores.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::forms::form;
-use crate::units::{Bandwidth, Bytes, EnergyPrice, Power, Price, Span};
+use crate::units::{Bandwidth, Bytes, CarbonIntensity, EnergyPrice, Power, Price, Span};
 
 /// A quantity that is written with its unit. Only zero may be written without one.
 pub(crate) trait Quantity: FromStr<Err: fmt::Display> + Default + PartialEq {
@@ -70,6 +70,8 @@ quantities! {
         |price| format!("{}/core-h", decimal(price.nanos(), 9));
     EnergyPrice, "price of electricity", "a price of electricity", "0.25/kWh",
         |price| format!("{}/kWh", decimal(price.nanos(), 9));
+    CarbonIntensity, "carbon intensity", "a carbon intensity", "300 g/kWh",
+        |intensity| format!("{} g/kWh", decimal(intensity.micrograms(), 6));
     Bytes, "data", "an amount of data", "200 MB", Self::to_string;
     Bandwidth, "bandwidth", "a bandwidth", "1 Gbit/s", Self::to_string;
 }
@@ -97,6 +99,7 @@ mod tests {
             same(Power::from_milliwatts(micros));
             same(Price::from_nanos(micros));
             same(EnergyPrice::from_nanos(micros));
+            same(CarbonIntensity::from_micrograms(micros));
             same(Bytes::new(micros));
             same(Bandwidth::from_bits(micros));
         }

@@ -178,6 +178,14 @@ impl<W, T> Or<W, T> {
         }
     }
 
+    /// The value to be changed, unless it is a word.
+    pub(crate) const fn as_value_mut(&mut self) -> Option<&mut T> {
+        match self {
+            Self::Word(_) => None,
+            Self::Value(value) => Some(value),
+        }
+    }
+
     /// A reference to the value, unless it is a word.
     pub(crate) const fn as_value(&self) -> Option<&T> {
         match self {

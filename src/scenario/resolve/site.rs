@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::model::{
-    CheckpointInterval, Checkpointing, ChurnSpec, DayRates, Equipment, MAX_PROCESSORS, MachineGroup,
-    PartitionSpec, RandomChurn, Reservation, SiteError, SiteSpec, SiteTariff, SleepSpec,
+    CheckpointInterval, Checkpointing, ChurnSpec, Equipment, MAX_PROCESSORS, MachineGroup, PartitionSpec,
+    RandomChurn, Reservation, SiteError, SiteSpec, SleepSpec,
 };
 use crate::scenario::keys::{ChurnKeys, MachineKeys, OutputKeys, ReservationKeys, SiteKeys, SleepKeys};
 use crate::scenario::kind::forms::PowerKey;
@@ -86,7 +86,7 @@ impl Checker<'_> {
     }
 
     /// Refuses a value that must be a mistake.
-    fn beyond_reason(&mut self, path: &Path, value: &str, most: &str) {
+    pub(super) fn beyond_reason(&mut self, path: &Path, value: &str, most: &str) {
         self.wrong(path, format!("{value} is beyond all reason; at most {most}"));
     }
 
@@ -238,30 +238,6 @@ impl Checker<'_> {
             self.wrong(&path.key(key), format!("{described}; it must be from 0.001 to 1000000"));
             Rate::FULL
         })
-    }
-
-    fn tariff(&mut self, path: &Path, keys: &SiteKeys) -> SiteTariff {
-        let hours = |rates: DayRates| Some(rates).filter(|rates| *rates != DayRates::FLAT);
-        let electricity = keys.electricity.value();
-        let tariff = SiteTariff {
-            price_by_hour: hours(keys.price_by_hour),
-            electricity,
-            electricity_by_hour: hours(keys.electricity_by_hour),
-            starts_at: keys.starts_at,
-        };
-        if tariff.starts_at >= Span::from_secs(86_400) {
-            let message =
-                format!("`{}` is not a time of day; it must be less than 24 h", tariff.starts_at.text());
-            self.wrong(&path.key("starts_at"), message);
-        }
-        if tariff.electricity_by_hour.is_some() && electricity.is_none() {
-            let message = "the factors need a price; add `electricity = \"0.25/kWh\"`";
-            self.wrong(&path.key("electricity_by_hour"), message);
-        }
-        if let Some(price) = electricity.filter(|price| price.nanos() > 100_000_000_000_000) {
-            self.beyond_reason(&path.key("electricity"), &price.text(), "100000/kWh");
-        }
-        tariff
     }
 
     fn reservation(&mut self, path: &Path, keys: &ReservationKeys, spec: &mut SiteSpec) {

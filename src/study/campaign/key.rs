@@ -23,7 +23,7 @@ pub(super) struct Contents(Mutex<BTreeMap<PathBuf, Arc<Content>>>);
 type Content = OnceLock<Result<u128, RunError>>;
 
 impl Contents {
-    /// The key of the result of `scenario`: its own hash, that of the logs that it reads, and the version of gridemu.
+    /// The key of the result of `scenario`: its own hash, that of the logs and traces that it reads, and the version of gridemu.
     ///
     /// # Errors
     /// If a log cannot be read, or can be read only once.
@@ -38,6 +38,9 @@ impl Contents {
             }
             let Some(path) = planned.workload.file().map_err(RunError::request)? else { continue };
             all += &format!(" {:032x}", self.of(&path)?);
+        }
+        for (trace, _) in resolved.traces() {
+            all += &format!(" {:032x}", trace.digest());
         }
         Ok(xxh3_128(all.as_bytes()))
     }

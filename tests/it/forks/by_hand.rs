@@ -109,9 +109,9 @@ fn what_was_used_before_is_charged_as_it_was() {
 fn so_is_electricity() {
     use gridemu::units::EnergyPrice;
     let mut old = priced(&plain(&[1], "mct", 0, 10), 10, 30, 1);
-    old.sites[0].tariff.electricity = Some(EnergyPrice::from_nanos(36_000_000_000));
+    old.sites[0].tariff.electricity = Some(EnergyPrice::from_nanos(36_000_000_000).into());
     let mut new = old.clone();
-    new.sites[0].tariff.electricity = Some(EnergyPrice::from_nanos(72_000_000_000));
+    new.sites[0].tariff.electricity = Some(EnergyPrice::from_nanos(72_000_000_000).into());
     let (_, grid) = run(&old, &new, 40, vec![job(1, 0, 1, 100)]);
     let usage = grid.sites().next().expect("a site").partitions()[0].usage();
     assert_eq!(usage.electricity.map(|paid| paid.nanos()), Some(52_000_000));

@@ -1,0 +1,32 @@
+//! A file that is no series.
+
+use thiserror::Error;
+
+/// A file that is no series of values over time, or cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{name}`{}: {problem}", if *.line > 0 { format!(", line {line}") } else { String::new() })]
+pub struct SeriesError {
+    /// The file.
+    pub name: String,
+    /// The line; 0 if it is about the whole file.
+    pub line: u64,
+    /// What is wrong.
+    pub problem: String,
+    hint: String,
+}
+
+impl SeriesError {
+    pub(super) fn new(name: &str, line: u64, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), line, problem: problem.into(), hint: hint.into() }
+    }
+
+    /// An error about a whole file.
+    pub(crate) fn about(name: &str, problem: impl Into<String>) -> Self {
+        Self::new(name, 0, problem, "")
+    }
+
+    /// What the user can do about it, if anything.
+    pub fn hint(&self) -> Option<&str> {
+        (!self.hint.is_empty()).then_some(&self.hint)
+    }
+}

@@ -1,0 +1,149 @@
+//! The units of prices and carbon intensities.
+
+use std::fmt;
+
+use super::decimal;
+
+/// The unit of a series: of what, and which power of ten of the integers it is.
+///
+/// Prices are integers of 10⁻⁹ of a currency per kilowatt-hour, carbon intensities of micrograms (of CO₂ equivalent) per kilowatt-hour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    written: String,
+    currency: Option<String>,
+    shift: i32,
+    carbon: bool,
+}
+
+impl Unit {
+    /// Reads the unit of prices: `EUR/kWh`, `EUR/MWh`, or without the currency `/kWh`.
+    ///
+    /// # Errors
+    /// A sentence with what is right.
+    pub fn price(written: &str) -> Result<Self, String> {
+        let fail = || format!("`{written}` is not a unit of prices such as `EUR/MWh` or `EUR/kWh`");
+        let (currency, per) = written.trim().split_once('/').ok_or_else(fail)?;
+        let (currency, shift) = (currency.trim(), per_energy(per).ok_or_else(fail)?);
+        if !currency.chars().all(char::is_alphabetic) && currency.chars().count() != 1 {
+            return Err(fail());
+        }
+        let currency = Some(currency.to_owned()).filter(|currency| !currency.is_empty());
+        Ok(Self { written: written.trim().to_owned(), currency, shift: 9 + shift, carbon: false })
+    }
+
+    /// Reads the unit of carbon intensities: `g/kWh`, `kg/MWh`, `t/MWh`, also as `gCO2e/kWh`.
+    ///
+    /// # Errors
+    /// A sentence with what is right.
+    pub fn carbon(written: &str) -> Result<Self, String> {
+        let fail = || format!("`{written}` is not a unit of carbon intensities such as `g/kWh`");
+        let (mass, per) = written.trim().split_once('/').ok_or_else(fail)?;
+        let mut mass = mass.trim();
+        for gas in ["CO2eq", "CO₂eq", "CO2e", "CO₂e", "CO2", "CO₂"] {
+            if let Some(rest) = mass.strip_suffix(gas) {
+                mass = rest.trim_end();
+                break;
+            }
+        }
+        let mass = match mass {
+            "mg" => 3,
+            "g" => 6,
+            "kg" => 9,
+            "t" => 12,
+            _ => return Err(fail()),
+        };
+        let shift = mass + per_energy(per).ok_or_else(fail)?;
+        Ok(Self { written: written.trim().to_owned(), currency: None, shift, carbon: true })
+    }
+
+    /// The currency of prices, if the unit says it.
+    pub fn currency(&self) -> Option<&str> {
+        self.currency.as_deref()
+    }
+
+    /// The value of a number in this unit, to the nearest integer.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn value(&self, number: &str) -> Result<i64, String> {
+        self.exactly(number).map(|(value, _)| value)
+    }
+
+    /// The value of a number in this unit, and whether it is an integer.
+    pub(super) fn exactly(&self, number: &str) -> Result<(i64, bool), String> {
+        let (value, exact) =
+            decimal::read(number, self.shift).ok_or_else(|| format!("`{number}` is not a number"))?;
+        let beyond = || format!("{number} {self}: {}", self.problem(value).unwrap_or("it is too large"));
+        i64::try_from(value)
+            .ok()
+            .filter(|_| self.problem(value).is_none())
+            .map(|value| (value, exact))
+            .ok_or_else(beyond)
+    }
+
+    /// Why a value is beyond all reason, if it is.
+    fn problem(&self, value: i128) -> Option<&'static str> {
+        match self.carbon {
+            true if value < 0 => Some("a carbon intensity is 0 or more"),
+            true => {
+                (value > MOST_CARBON).then_some("a carbon intensity is at most 100000 g/kWh; look at `unit`")
+            }
+            false => (value.abs() > MOST_PRICE)
+                .then_some("a price of electricity is at most 100000/kWh; look at `unit`"),
+        }
+    }
+}
+
+/// 100,000 per kilowatt-hour.
+const MOST_PRICE: i128 = 100_000_000_000_000;
+/// 100 kg per kilowatt-hour.
+const MOST_CARBON: i128 = 100_000_000_000;
+
+/// The power of ten of an energy below a kilowatt-hour.
+fn per_energy(written: &str) -> Option<i32> {
+    match written.trim() {
+        "Wh" => Some(3),
+        "kWh" => Some(0),
+        "MWh" => Some(-3),
+        "GWh" => Some(-6),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_powers_of_ten() {
+        for (written, currency, shift) in [
+            ("EUR/kWh", Some("EUR"), 9),
+            ("EUR/MWh", Some("EUR"), 6),
+            ("/MWh", None, 6),
+            ("€ / kWh", Some("€"), 9),
+        ] {
+            let unit = Unit::price(written).unwrap();
+            assert_eq!((unit.currency(), unit.shift), (currency, shift), "{written}");
+        }
+        for (written, shift) in [
+            ("g/kWh", 6),
+            ("gCO2e/kWh", 6),
+            ("gCO2eq/kWh", 6),
+            ("g CO₂ / kWh", 6),
+            ("kg/MWh", 6),
+            ("t/MWh", 9),
+        ] {
+            assert_eq!(Unit::carbon(written).unwrap().shift, shift, "{written}");
+        }
+        for wrong in ["", "EUR", "EUR/h", "0.25 EUR/kWh", "g/kwh"] {
+            assert!(Unit::price(wrong).is_err() && Unit::carbon(wrong).is_err(), "{wrong}");
+        }
+        assert!(Unit::carbon("lb/MWh").is_err());
+    }
+}

@@ -1,0 +1,84 @@
+//! Traces of prices and carbon intensities, from `check` to a fork.
+
+use std::fs;
+use std::path::Path;
+
+use super::{argument, gridemu};
+
+const SCENARIO: &str = "calendar = '2023-01-02T00:00Z'
+[[site]]
+name = 'delft'
+machines = [{ class = 'node', count = 8, busy = '100 W' }]
+electricity = { trace = 'prices.csv', unit = 'EUR/MWh' }
+carbon = { trace = 'carbon.csv' }
+workload = { lublin = { jobs = 100, load = 0.5 } }
+";
+
+const PRICES: &str =
+    "time,price\n2023-01-01 23:00,80\n2023-01-02 00:00,90\n2023-01-02 02:00,-10\n2023-01-02 03:00,50\n";
+
+fn written(folder: &Path) -> [String; 2] {
+    fs::write(folder.join("prices.csv"), PRICES).unwrap();
+    fs::write(folder.join("carbon.csv"), "time,g\n2023-01-02,300\n2023-01-03,250\n2023-01-04,100\n").unwrap();
+    fs::write(folder.join("grid.toml"), SCENARIO).unwrap();
+    ["grid.toml", "store"].map(|name| argument(&folder.join(name)))
+}
+
+#[test]
+fn a_check_says_what_a_trace_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let [scenario, _] = written(folder.path());
+    let ran = gridemu(&["check", &scenario]);
+    let told = "trace `prices.csv`: 4 rows, steps of 1 h, from 2023-01-01T23:00Z to 2023-01-02T04:00Z, 1 step without a value, 1 value below 0\n\
+                trace `carbon.csv`: 3 rows, steps of 1 d, from 2023-01-02T00:00Z to 2023-01-05T00:00Z\n";
+    assert!(ran.well().out.starts_with(told), "{}", ran.out);
+    let gap = "the trace `prices.csv`: 1 stretch without values, 1 step of 1 h in all: the first from 2023-01-02T01:00Z to line 4";
+    assert!(ran.err.contains(&format!("line 5, `site.delft.electricity.trace`: {gap}")), "{}", ran.err);
+    // A run has it among its notes, and says when a trace ended before it did.
+    let summary = gridemu(&["run", &scenario, "--json"]).json();
+    let notes: Vec<&str> =
+        summary["notes"].as_array().unwrap().iter().filter_map(|note| note.as_str()).collect();
+    assert!(notes.iter().any(|note| note.starts_with(gap)), "{notes:?}");
+    let past = "the trace `prices.csv` ends at 2023-01-02T04:00Z, and the run at ";
+    assert!(notes.iter().any(|note| note.starts_with(past)), "{notes:?}");
+}
+
+#[test]
+fn a_run_goes_on_only_along_the_traces_that_it_began_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let [scenario, store] = written(folder.path());
+    gridemu(&["run", &scenario, "--checkpoint", &store, "--checkpoint-keep-at", "2 h"]).well();
+    let other = argument(&folder.path().join("other.csv"));
+    fs::write(&other, PRICES.replace("90", "95")).unwrap();
+    // A fork may follow another one, from its calendar on.
+    let another = format!("site.delft.electricity.trace={other}");
+    let forked = gridemu(&["fork", &store, "--at", "2 h", "--set", &another, "--json"]).json();
+    let changes = forked["grid"]["branch"]["changes"].to_string();
+    let words = "site `delft`: price of electricity: `other.csv` from 2023-01-02T00:00Z on instead of `prices.csv` from 2023-01-02T00:00Z on";
+    assert!(changes.contains(words), "{changes}");
+    let forked =
+        gridemu(&["fork", &store, "--at", "2 h", "--set", "site.delft.carbon=25 g/kWh", "--json"]).json();
+    let changes = forked["grid"]["branch"]["changes"].to_string();
+    assert!(changes.contains("carbon intensity: `25 g/kWh` instead of `carbon.csv` from"), "{changes}");
+
+    fs::rename(&other, folder.path().join("prices.csv")).unwrap();
+    let says = ["the values of the trace `prices.csv` have changed since the run of", "put back the file"];
+    gridemu(&["resume", &store]).ends(2, &says);
+    gridemu(&["fork", &store, "--at", "2 h", "--set", "seed=1"]).ends(2, &says);
+    fs::remove_file(folder.path().join("prices.csv")).unwrap();
+    gridemu(&["resume", &store]).ends(2, &["prices.csv` is not there"]);
+}
+
+/// What a run left can be read without its traces; what repeats it needs them.
+#[test]
+fn files_of_a_run_outlive_its_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    let [scenario, _] = written(folder.path());
+    let out = argument(&folder.path().join("out"));
+    gridemu(&["run", &scenario, "--out", &out]).well();
+    gridemu(&["explain", &out, "--job", "1"]).well();
+    fs::remove_file(folder.path().join("prices.csv")).unwrap();
+    gridemu(&["validate", &out]).well();
+    gridemu(&["explain", &out, "--job", "1"])
+        .ends(2, &["the trace of the run in", "prices.csv", "put it back"]);
+}
