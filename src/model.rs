@@ -16,6 +16,7 @@ mod named;
 mod needs;
 mod outcome;
 mod partition;
+mod placement;
 mod procset;
 mod record;
 mod registry;
@@ -47,6 +48,7 @@ pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
 pub use needs::{Equipment, Needs};
 pub use outcome::{Outcome, RejectReason};
 pub use partition::{MachineGroup, PartitionSpec};
+pub use placement::PlacementRule;
 pub use procset::{Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Equipment, Needs};
-use crate::units::{Power, Price, Rate};
+use super::{Equipment, Needs, ProcSet};
+use crate::units::{Power, Price, Rate, Span, Work};
 
 /// Machines of a site that a job runs inside: one or more groups of identical machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,6 +124,43 @@ impl PartitionSpec {
     /// The speed of a processor of the slowest group: what a job gets at least, wherever it runs.
     pub fn speed(&self) -> Rate {
         self.groups.iter().map(|group| group.speed).min().unwrap_or(Rate::FULL)
+    }
+
+    /// The speed of a processor of the fastest group.
+    pub fn fastest(&self) -> Rate {
+        self.groups.iter().map(|group| group.speed).max().unwrap_or(Rate::FULL)
+    }
+
+    /// The speed of the slowest machine that any of these processors belongs to: a job on them runs at it.
+    pub fn speed_on(&self, procs: &ProcSet) -> Rate {
+        let cores = self.cores.max(1);
+        if self.groups.len() < 2 {
+            return self.speed();
+        }
+        let there = self
+            .numbered()
+            .filter(|(machines, _)| procs.iter().any(|proc| machines.contains(&(proc / cores))));
+        there.map(|(_, group)| group.speed).min().unwrap_or(self.speed())
+    }
+
+    /// How long on its fastest machines what takes this time on its slowest.
+    pub fn at_best(&self, time: Span) -> Span {
+        if self.groups.len() < 2 {
+            return time;
+        }
+        let work = u128::from(time.micros()) * u128::from(self.speed().units());
+        Work::from_units(work).span_at(self.fastest()).unwrap_or(Span::MAX)
+    }
+
+    /// The speeds of all its processors that can be allocated, in sum, in units of 2⁻²⁰.
+    pub fn total_speed(&self) -> u128 {
+        let usable = self.usable();
+        let of_group = |(machines, group): (Range<u32>, &MachineGroup)| {
+            let [from, to] =
+                [machines.start, machines.end].map(|machine| machine.saturating_mul(self.cores).min(usable));
+            u128::from(to - from) * u128::from(group.speed.units())
+        };
+        self.numbered().map(of_group).sum()
     }
 
     /// Power of an idle core, in the mean over all machines.

@@ -87,10 +87,12 @@ keys! {
 }
 
 keys! {
-    /// Machines of one class: a partition of the site. They are numbered from 0.
+    /// Machines of one class: a partition of the site, or a part of one. They are numbered from 0.
     MachineKeys, "a table of machines" {
         /// Name, unique in the site: letters, digits, `-` and `_`.
         class: String;
+        /// The [partition](grid.md#machines-of-several-classes) that they are in: classes that name the same one form it together.
+        partition: Option<String> => "one of their own, called like the class";
         /// Number of machines.
         count: u32 = 1;
         /// Processors (cores) per machine.
@@ -117,12 +119,19 @@ keys! {
     }
 }
 
+impl MachineKeys {
+    /// The name of their partition.
+    pub(crate) fn partition(&self) -> &str {
+        self.partition.as_deref().unwrap_or(&self.class)
+    }
+}
+
 keys! {
     /// A block of processors that is kept from the queue for a while.
     ReservationKeys, "a table of a reservation" {
         /// Name.
         name: Option<String> => "`reservation-1`, `reservation-2`, ...";
-        /// Class of machines.
+        /// Class of machines, or partition of several.
         class: Option<String> => "the first";
         /// Number of processors.
         procs: u32;

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod events;
+mod machines;
 mod network;
 mod site;
 mod workflows;

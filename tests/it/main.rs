@@ -44,6 +44,7 @@ mod legs;
 mod los;
 mod los_twin;
 mod lost_data;
+mod machine_groups;
 mod needs;
 mod omniscient;
 mod oracle;
