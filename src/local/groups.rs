@@ -24,11 +24,9 @@ impl Groups {
         if spec.groups.len() < 2 {
             return Self::default();
         }
-        let (cores, unit) = (spec.cores, spec.allocation_unit.max(1));
-        let numbered = spec.numbered().map(|(machines, group)| {
-            let (from, to) = (machines.start * cores, machines.end * cores);
-            let blocks = ProcSet::range(from.next_multiple_of(unit), to.next_multiple_of(unit));
-            Some(Group { procs: ProcSet::range(from, to), blocks, speed: group.speed })
+        let numbered = spec.numbered().zip(spec.blocks()).map(|((machines, group), blocks)| {
+            let procs = ProcSet::range(machines.start * spec.cores, machines.end * spec.cores);
+            Some(Group { procs, blocks: ProcSet::range(blocks.start, blocks.end), speed: group.speed })
         });
         let mut numbered: Vec<Option<Group>> = numbered.collect();
         let order = rule.ranked(spec);
@@ -57,6 +55,11 @@ impl Groups {
             }
         }
         (left == 0).then_some(picked)
+    }
+
+    /// How many of the free processors are of each group, in the order in which they are given.
+    pub(super) fn count(&self, free: &ProcSet) -> Vec<u32> {
+        self.groups.iter().map(|group| free.intersection(&group.blocks).len()).collect()
     }
 
     /// The speed of the slowest machine of these processors; `None` if there is one group.

@@ -154,13 +154,10 @@ impl PartitionSpec {
 
     /// The speeds of all its processors that can be allocated, in sum, in units of 2⁻²⁰.
     pub fn total_speed(&self) -> u128 {
-        let usable = self.usable();
-        let of_group = |(machines, group): (Range<u32>, &MachineGroup)| {
-            let [from, to] =
-                [machines.start, machines.end].map(|machine| machine.saturating_mul(self.cores).min(usable));
-            u128::from(to - from) * u128::from(group.speed.units())
+        let of_group = |(group, blocks): (&MachineGroup, Range<u32>)| {
+            u128::from(blocks.end - blocks.start) * u128::from(group.speed.units())
         };
-        self.numbered().map(of_group).sum()
+        self.groups.iter().zip(self.blocks()).map(of_group).sum()
     }
 
     /// Power of an idle core, in the mean over all machines.
@@ -196,6 +193,13 @@ impl PartitionSpec {
             next = next.saturating_add(group.machines);
             (first..next, group)
         })
+    }
+
+    /// The processors of each group that can be allocated; an allocation block on several groups belongs to the first of them.
+    pub fn blocks(&self) -> impl Iterator<Item = Range<u32>> {
+        let (unit, usable) = (self.allocation_unit.max(1), self.usable());
+        let end = move |machine: u32| machine.saturating_mul(self.cores).next_multiple_of(unit).min(usable);
+        self.numbered().map(move |(machines, _)| end(machines.start)..end(machines.end))
     }
 
     /// The group of a machine.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use gridemu::grid::{Grid, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
-    Cause, EventCause, EventKind, EventRecord, GridSpec, Job, JobId, JobRecord, Link, Origin, Outcome,
-    PartitionId, PartitionSpec, Payer, Record, SegmentRecord, SiteId, SiteSpec,
+    Cause, EventCause, EventKind, EventRecord, GridSpec, InstantOrder, Job, JobId, JobRecord, Link, Origin,
+    Outcome, PartitionId, PartitionSpec, Payer, Record, SegmentRecord, SiteId, SiteSpec,
 };
 use gridemu::units::{Bytes, Span, Time};
 use proptest::prelude::*;
@@ -102,6 +102,19 @@ fn check_sums(case: &GridCase, told: &JournalEntry<'_>, after: &Grid) {
     assert_eq!(after.portal().expect("a portal").admitted(), of_grid);
     for job in &case.portal {
         assert!(told.jobs.get(&job.id).is_none_or(|record| record.origin == Origin::Grid));
+    }
+    for pool in after.broker().expect("a broker").pools() {
+        let site = &case.spec.sites[pool.facts.id.site.index()];
+        let part = &site.partitions[pool.facts.id.partition.index()];
+        assert_eq!(pool.facts.groups.len(), if part.groups.len() > 1 { part.groups.len() } else { 0 });
+        assert_eq!(pool.report.free_by_group.len(), pool.facts.groups.len());
+        let processors: u32 = pool.facts.groups.iter().map(|group| group.processors).sum();
+        let free: u32 = pool.report.free_by_group.iter().sum();
+        if part.groups.len() > 1 {
+            assert_eq!(processors, pool.facts.processors, "every block is of one group");
+            // Under one pass per event the jobs that end now count as free.
+            assert!(site.order == InstantOrder::Event || free == pool.report.free, "{:?}", pool.report);
+        }
     }
     let tries: u64 = told.events.iter().filter(|event| event.kind == EventKind::Reassigned).count() as u64;
     assert_eq!(after.broker().expect("a broker").tally().reassigned, tries);

@@ -2,7 +2,11 @@
 
 use std::fs;
 
-use gridemu::model::{Job, MachineGroup, PartitionSpec, PlacementRule, SiteSpec};
+use gridemu::broker::{Pool, PoolFacts, PoolGroup, Task};
+use gridemu::model::{
+    Equipment, GridContext, Job, MachineGroup, PartitionSpec, PlacementRule, PoolId, SiteSpec, TaskContext,
+    TaskTimes,
+};
 use gridemu::units::{Power, Price, Rate, Span};
 
 use crate::cli::gridemu;
@@ -57,6 +61,49 @@ fn groups_are_ranked() {
     use PlacementRule::{Cheapest, Fastest, LeastPower, Lowest};
     let ranked = [Lowest, Fastest, Cheapest, LeastPower].map(|rule| rule.ranked(&spec));
     assert_eq!(ranked, [[0, 1, 2, 3], [1, 3, 0, 2], [2, 0, 1, 3], [0, 3, 1, 2]]);
+}
+
+/// Of 16 processors 4 are of speed 2, which are given first. A job of 4 would get these and take 30 s; with two of them taken, or a job of two on
+/// its way, it would get slow ones too, and where it has to wait nobody knows. The estimate of plans is that on slow ones. A task that takes
+/// 20 s on the slow ones by its table of classes takes 10 s on the fast ones.
+#[test]
+fn the_broker_expects_the_speed_that_a_job_would_get_now() {
+    let group = |processors, speed| PoolGroup { processors, speed: Rate::ratio(speed, 1) };
+    let facts = PoolFacts {
+        id: PoolId::default(),
+        site: "delft".to_owned(),
+        partition: "batch".to_owned(),
+        processors: 16,
+        allocation_unit: 1,
+        cores: 1,
+        equipment: Equipment::default(),
+        speed: Rate::FULL,
+        groups: vec![group(4, 2), group(12, 1)],
+        idle: Power::ZERO,
+        busy: Power::ZERO,
+        pue_ppm: 1_000_000,
+        latency: Span::ZERO,
+        bandwidth: None,
+    };
+    let pool = Pool::unreported(facts);
+    let four = job(1, 0, 4, 60);
+    let secs = |pool: &Pool, job: &Job| pool.run_now(&Task::new(job, &[])).as_secs_f64();
+    assert_eq!((secs(&pool, &four), secs(&pool, &job(2, 0, 5, 60))), (30.0, 60.0));
+    assert_eq!(pool.run_of(&Task::new(&four, &[])), Span::from_secs(60));
+    let mut taken = pool.clone();
+    (taken.report.free, taken.report.free_by_group) = (14, vec![2, 12]);
+    assert_eq!((secs(&taken, &four), secs(&taken, &job(2, 0, 2, 60))), (60.0, 30.0));
+    let mut ahead = pool.clone();
+    ahead.in_flight.procs = 2;
+    assert_eq!((secs(&ahead, &four), secs(&ahead, &job(2, 0, 2, 60))), (60.0, 30.0));
+    let mut queue = pool.clone();
+    queue.report.waiting = 1;
+    assert_eq!(secs(&queue, &four), 60.0);
+    let mut task = four.clone();
+    let times = TaskTimes { runtime: Span::from_secs(20), estimate: Span::from_secs(20) };
+    let context = TaskContext { by_class: [("batch".to_owned(), times)].into(), ..TaskContext::default() };
+    task.grid = Some(Box::new(GridContext { task: Some(Box::new(context)), ..GridContext::default() }));
+    assert_eq!((secs(&pool, &task), secs(&queue, &task)), (10.0, 20.0));
 }
 
 const SITE: &str = "[[site]]\nname = \"ada\"\n";
