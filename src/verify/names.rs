@@ -8,7 +8,7 @@ use crate::model::{
     ProcSet, SegmentRecord, SiteId, nearest,
 };
 use crate::output::{EventRow, JobRow, SegmentRow};
-use crate::units::{Energy, Money, Rate};
+use crate::units::{Energy, Money, Rate, Span, Work};
 use crate::verify::SiteFacts;
 
 /// The names of a grid.
@@ -179,6 +179,19 @@ impl Names {
             since_failure: None,
             command: row.command,
         })
+    }
+
+    /// What takes this time at the rate of the segment takes this long at the speed of its partition: a run of Batsim is the time that it took.
+    pub(crate) fn on_slowest(&self, run: Span, segment: &SegmentRecord) -> Span {
+        let place = |(site, partition, _): &&(SiteId, PartitionId, PartitionSpec)| {
+            (*site, *partition) == (segment.site, segment.partition)
+        };
+        let speed = self.parts.iter().find(place).map_or(segment.rate, |(.., part)| part.speed());
+        if speed == segment.rate {
+            return run;
+        }
+        let work = u128::from(run.micros()) * u128::from(segment.rate.units());
+        Work::from_units(work).span_at(speed).unwrap_or(Span::MAX)
     }
 
     /// Makes segments of a row of Batsim, which has the processors of a job in the consecutive numbering over all
