@@ -33,6 +33,7 @@ fn pool(number: u32, draw: &mut Draw) -> Pool {
         equipment: Equipment::default(),
         allocation_unit: 1,
         speed: Rate::ratio(50 + draw.below(200), 100),
+        groups: Vec::new(),
         idle: Power::from_milliwatts(5_000),
         busy: Power::from_milliwatts(10_000 + draw.below(10_000)),
         pue_ppm: 1_000_000 + draw.below(1_000_000),
@@ -46,6 +47,7 @@ fn pool(number: u32, draw: &mut Draw) -> Pool {
     let report = PoolReport {
         present: 256,
         free: if full { 0 } else { 128 },
+        free_by_group: Vec::new(),
         waiting: if full { 20 } else { 0 },
         running: 40,
         backlog: u128::from(wait) * 256_000_000,

@@ -49,7 +49,7 @@ pub use live::{Ended, LiveWorkflow, TaskProgress};
 pub use open_tasks::OpenTasks;
 pub use plan::{Act, Answer, Decision, Plan, Planned, Reason};
 pub use policy::{BrokerEvent, BrokerPolicy};
-pub use pool::{InFlight, Pool, PoolFacts, PoolReport};
+pub use pool::{InFlight, Pool, PoolFacts, PoolGroup, PoolReport};
 pub use ready::Rank;
 pub use registry::{BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, BrokerRegistry, Brokers};
 pub use task::Task;

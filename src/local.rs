@@ -33,6 +33,7 @@ mod error;
 mod explain;
 mod explanation;
 mod faults;
+mod groups;
 mod ineligible;
 mod marks;
 mod numbers;

@@ -17,6 +17,7 @@ mod needs;
 mod outcome;
 mod partition;
 mod per_kwh;
+mod placement;
 mod procset;
 mod record;
 mod registry;
@@ -50,6 +51,7 @@ pub use needs::{Equipment, Needs};
 pub use outcome::{Outcome, RejectReason};
 pub use partition::{MachineGroup, PartitionSpec};
 pub use per_kwh::{PerKwh, Trace};
+pub use placement::PlacementRule;
 pub use procset::{Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,

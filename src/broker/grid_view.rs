@@ -230,7 +230,7 @@ impl<'a> GridView<'a> {
 
     /// When the task would complete: [`GridView::start`] plus its estimated run time there.
     pub fn completion(&self, task: Task<'_>, pool: usize) -> Option<Time> {
-        Some(self.start(task, pool)? + self.pools[pool].run_of(&task))
+        Some(self.start(task, pool)? + self.pools[pool].run_now(&task))
     }
 
     /// Assigns a task to the pool at this place, and says why. A task can be assigned once; a pool that is not there ends the run.
@@ -243,7 +243,7 @@ impl<'a> GridView<'a> {
             return self.decide(task, pool, reason, Time::NEVER, Time::NEVER);
         }
         let start = self.start(task, pool).unwrap_or(Time::NEVER);
-        let end = start + self.pools[pool].run_of(&task);
+        let end = start + self.pools[pool].run_now(&task);
         self.record_choice(task, pool, reason, None);
         self.put(task, Planned { pool, start, end, reason });
     }

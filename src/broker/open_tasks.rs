@@ -26,7 +26,7 @@ impl<'a> OpenTasks<'a> {
                 return (Span::MAX, 0, Time::NEVER);
             }
             let facts = &view.pools()[pool];
-            (facts.run_of(&task), facts.procs_for(&task), view.there(task, pool))
+            (facts.run_now(&task), facts.procs_for(&task), view.there(task, pool))
         };
         let entries = tasks.iter().flat_map(|task| (0..pools).map(move |pool| (*task, pool)));
         let entries = entries.map(|(task, pool)| entry(task, pool)).collect();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Task;
 use crate::local::StartEstimates;
 use crate::model::{Equipment, Job, PoolId, Size};
-use crate::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
+use crate::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time, Work};
 
 /// The constant properties of a pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +24,10 @@ pub struct PoolFacts {
     pub cores: u32,
     /// What a machine has beyond processors.
     pub equipment: Equipment,
-    /// Speed of a processor.
+    /// Speed of a processor of the slowest group: what estimates count on.
     pub speed: Rate,
+    /// The groups of machines, in the order in which their free processors are given; none if there is one.
+    pub groups: Vec<PoolGroup>,
     /// Power of an idle processor.
     pub idle: Power,
     /// Power of a busy processor.
@@ -38,6 +40,45 @@ pub struct PoolFacts {
     pub bandwidth: Option<Bandwidth>,
 }
 
+impl PoolFacts {
+    /// The speed of a processor of the fastest group.
+    pub fn fastest(&self) -> Rate {
+        self.groups.iter().map(|group| group.speed).max().unwrap_or(self.speed)
+    }
+
+    /// How long on the fastest machines what takes this time on the slowest.
+    pub fn at_best(&self, time: Span) -> Span {
+        time_at(time, self.speed, self.fastest())
+    }
+
+    /// The speeds of all processors, in sum, in units of 2⁻²⁰.
+    pub fn total_speed(&self) -> u128 {
+        let of = |processors: u32, speed: Rate| u128::from(processors) * u128::from(speed.units());
+        match self.groups.as_slice() {
+            [] => of(self.processors, self.speed),
+            groups => groups.iter().map(|group| of(group.processors, group.speed)).sum(),
+        }
+    }
+}
+
+/// How long at one speed what takes a time at another.
+fn time_at(time: Span, speed: Rate, other: Rate) -> Span {
+    if speed == other {
+        return time;
+    }
+    let work = u128::from(time.micros()) * u128::from(speed.units());
+    Work::from_units(work).span_at(other).unwrap_or(Span::MAX)
+}
+
+/// Machines of one class in a pool.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PoolGroup {
+    /// Processors with all machines up, in whole allocation blocks.
+    pub processors: u32,
+    /// Speed of a processor.
+    pub speed: Rate,
+}
+
 /// A site's report of one of its partitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolReport {
@@ -45,6 +86,8 @@ pub struct PoolReport {
     pub present: u32,
     /// Processors that a job could start on now.
     pub free: u32,
+    /// The same by group, in the order in which they are given; none if there is one group.
+    pub free_by_group: Vec<u32>,
     /// Jobs that wait.
     pub waiting: u32,
     /// Jobs that run.
@@ -91,10 +134,11 @@ impl Pool {
     /// A pool that has not reported yet: all processors are up and free.
     pub fn unreported(facts: PoolFacts) -> Self {
         let (present, free) = (facts.processors, facts.processors);
+        let free_by_group = facts.groups.iter().map(|group| group.processors).collect();
         let start_estimates = StartEstimates { steps: vec![(present, Time::ZERO)] };
         Self {
             facts,
-            report: PoolReport { present, free, start_estimates, ..PoolReport::default() },
+            report: PoolReport { present, free, free_by_group, start_estimates, ..PoolReport::default() },
             measured: Time::ZERO,
             open: true,
             in_flight: InFlight::default(),
@@ -137,14 +181,54 @@ impl Pool {
         pools.iter().filter(|pool| !pool.suits(&job)).map(|pool| pool.facts.id).collect()
     }
 
-    /// How long the job is estimated to run there, at least a microsecond, as sites plan it: by its table of machine classes, else by speed, after its overhead.
+    /// The speed of the slowest machine that an arriving job of so many processors would get: of those that are free by the report and that
+    /// jobs on their way leave, if it would start at once; else of all.
+    fn speed_now(&self, procs: u32) -> Rate {
+        let Self { facts, report, in_flight, .. } = self;
+        let mut ahead = in_flight.procs;
+        if facts.groups.is_empty() || report.waiting > 0 || ahead + u64::from(procs) > u64::from(report.free)
+        {
+            return facts.speed;
+        }
+        let (mut left, mut slowest) = (u64::from(procs), facts.fastest());
+        for (group, free) in facts.groups.iter().zip(&report.free_by_group) {
+            let passed = ahead.min(u64::from(*free));
+            ahead -= passed;
+            let taken = left.min(u64::from(*free) - passed);
+            left -= taken;
+            if taken > 0 {
+                slowest = slowest.min(group.speed);
+            }
+        }
+        if left > 0 { facts.speed } else { slowest }
+    }
+
+    /// How long the job is expected to run there if it is assigned now. That is [`Pool::run_of`] where the machines are alike.
+    pub fn run_now(&self, job: &Task<'_>) -> Span {
+        if self.facts.groups.is_empty() {
+            return self.run_of(job);
+        }
+        let speed = self.speed_now(self.procs_for(job));
+        match job.time_on(&self.facts.partition, self.facts.speed) {
+            // A time by class is that on the slowest machines.
+            Some(time) => time_at(time, self.facts.speed, speed).max(Span::TICK),
+            None => self.run_at(job, speed),
+        }
+    }
+
+    /// How long the job is estimated to run there, at least a microsecond, as sites plan it: by its table of machine classes, else by the speed of
+    /// the slowest machines, after its overhead.
     pub fn run_of(&self, job: &Task<'_>) -> Span {
         if let Some(time) = job.time_on(&self.facts.partition, self.facts.speed) {
             return time.max(Span::TICK);
         }
+        self.run_at(job, self.facts.speed)
+    }
+
+    fn run_at(&self, job: &Task<'_>, speed: Rate) -> Span {
         let rate = match job.size() {
-            Size::Rigid(_) => self.facts.speed,
-            size => size.rate_on(self.procs_for(job).min(size.max())).times(self.facts.speed),
+            Size::Rigid(_) => speed,
+            size => size.rate_on(self.procs_for(job).min(size.max())).times(speed),
         };
         let work = job.work_left();
         // Within a few months of reference time a 64-bit division is enough.

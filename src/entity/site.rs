@@ -120,6 +120,7 @@ impl Site {
             let booked = spec.reservations.iter().filter(|(of, _)| *of == at);
             let booked: Vec<Reservation> = booked.map(|(_, booked)| booked.clone()).collect();
             let settings = Settings {
+                placement: spec.placement,
                 site: id,
                 site_name: spec.name.clone(),
                 partition: PartitionId(at as u32),

@@ -3,7 +3,7 @@
 use crate::entity::{Broker, BrokerTally, Portal};
 use crate::grid::Grid;
 use crate::metrics::{GridMeasures, GridSummary, Window};
-use crate::model::{BrokerSpec, PlanRepair, Replan, SiteSpec, TaskOrder, TransferMode};
+use crate::model::{BrokerSpec, PlacementRule, PlanRepair, Replan, SiteSpec, TaskOrder, TransferMode};
 use crate::scenario::{Scenario, listed};
 use crate::units::{Time, counted};
 
@@ -110,6 +110,33 @@ pub fn without_effect(broker: &BrokerSpec, plans: bool) -> Vec<String> {
     }
     if plans && workflow.order != TaskOrder::default() {
         told.push(format!("`order` of `[workflow]` has no effect: `{policy}` has an order of its own"));
+    }
+    told
+}
+
+/// What has no effect among the machines of a site.
+pub fn unused_of_machines(site: &SiteSpec) -> Vec<String> {
+    let mut told = Vec::new();
+    let several = || site.partitions.iter().filter(|part| part.groups.len() > 1);
+    if site.placement != PlacementRule::default() && several().next().is_none() {
+        told.push(format!(
+            "`placement` of site `{}` has no effect: none of its partitions has machines of several classes",
+            site.name
+        ));
+    }
+    for part in several() {
+        let least = part.equipment();
+        let more = part.groups.iter().filter(|group| group.equipment != least);
+        let more: Vec<&str> = more.map(|group| group.class.as_str()).collect();
+        if !more.is_empty() {
+            told.push(format!(
+                "what {} of `{}/{}` {} of memory and tags more than the other classes has no effect: a task must fit all of them",
+                listed(more.iter().copied()),
+                site.name,
+                part.name,
+                if more.len() == 1 { "has" } else { "have" },
+            ));
+        }
     }
     told
 }

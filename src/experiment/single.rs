@@ -89,7 +89,9 @@ fn typed(site: &SiteSpec, planned: &PlannedWorkload) -> Vec<String> {
     value("load", shaping.load.map(|load| load.to_string()));
     value("first", shaping.first.map(|first| first.to_string()));
     // Differences between classes of machines are in the scenario.
-    if let [machines] = &site.partitions[..] {
+    if let [machines] = &site.partitions[..]
+        && machines.groups.len() == 1
+    {
         let plain = PartitionSpec::plain(1);
         let (idle, busy, price, speed) =
             (machines.idle(), machines.busy(), machines.price(), machines.speed());

@@ -112,11 +112,13 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
                 let at = Row { file: tables.jobs_file, line: job.line };
                 tally.outcomes[job.outcome.index()] += 1;
                 match names.job(&job) {
-                    Ok(record) => {
-                        for segment in names.allocated(&job, &record) {
-                            checker.segment(&segment, at);
-                        }
+                    Ok(mut record) => {
+                        let segments = names.allocated(&job, &record);
+                        segments.iter().for_each(|segment| checker.segment(segment, at));
                         checker.columns(&record, &job, tau, batsim, at);
+                        if let [segment] = &segments[..] {
+                            record.run = names.on_slowest(record.run, segment);
+                        }
                         let name = record.job_ref();
                         match workloads.as_mut().map(|of| (of.take(name), of.is_complete())) {
                             Ok((Ok(Some(wanted)), _)) => {

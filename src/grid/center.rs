@@ -1,9 +1,9 @@
 //! Builds the center of a grid from its description.
 
 use super::{GridError, Node};
-use crate::broker::{BrokerRegistry, Pool, PoolFacts};
+use crate::broker::{BrokerRegistry, Pool, PoolFacts, PoolGroup};
 use crate::entity::{Broker, Directory, Dispatcher, Network, Portal, Site, Uplink};
-use crate::model::{BrokerSpec, GridSpec, PartitionId, PoolId, SiteId};
+use crate::model::{BrokerSpec, GridSpec, PartitionId, PartitionSpec, PlacementRule, PoolId, SiteId};
 use crate::units::{Span, Time};
 use crate::workload::Source;
 
@@ -54,6 +54,7 @@ fn pools(spec: &GridSpec, at: usize, site: &Site) -> Vec<Pool> {
             cores: part.cores,
             equipment: part.equipment(),
             speed: part.speed(),
+            groups: groups(part, described.placement),
             idle: part.idle(),
             busy: part.busy(),
             pue_ppm: described.pue_ppm,
@@ -63,4 +64,14 @@ fn pools(spec: &GridSpec, at: usize, site: &Site) -> Vec<Pool> {
         Pool { report: site.pool_report(number, Time::ZERO), ..Pool::unreported(facts) }
     };
     site.partitions().iter().enumerate().map(pool).collect()
+}
+
+/// The groups of a partition in the order in which their free processors are given; none if there is one.
+fn groups(part: &PartitionSpec, rule: PlacementRule) -> Vec<PoolGroup> {
+    if part.groups.len() < 2 {
+        return Vec::new();
+    }
+    let blocks: Vec<u32> = part.blocks().map(|blocks| blocks.end - blocks.start).collect();
+    let group = |at: usize| PoolGroup { processors: blocks[at], speed: part.groups[at].speed };
+    rule.ranked(part).into_iter().map(group).collect()
 }

@@ -130,6 +130,7 @@ impl Found {
             InstantOrder::Instant => "one pass per instant".to_owned(),
             InstantOrder::Event => "one pass per event".to_owned(),
         });
+        self.may("placement", &old.placement, &new.placement, |rule| rule.name().to_owned());
         let overrun = |allowed: &bool| if *allowed { "allowed".to_owned() } else { "killed".to_owned() };
         let why = "the end of a job is decided at its start";
         self.must_not("jobs beyond their estimate", &old.overrun, &new.overrun, overrun, why);

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 pub use self::save::PartitionSave;
 use super::abilities::Abilities;
 use super::agenda::Agenda;
+use super::groups::Groups;
 use super::ineligible::Ineligible;
 use super::numbers::Numbers;
 use super::policy::{Action, Actions, Change, LocalPolicy};
@@ -83,6 +84,7 @@ impl Partition {
         let mut partition = Self {
             state: State {
                 tariff: Tariff::new(&spec, &settings.tariff, settings.pue_ppm),
+                groups: Groups::new(&spec, settings.placement),
                 free: ProcSet::full(usable),
                 unused: usable,
                 here: ProcSet::full(usable),

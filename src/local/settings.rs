@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::power::SleepRule;
 use crate::model::{
-    Checkpointing, CommandRefusal, FailureAction, InstantOrder, PartitionId, Payer, SiteId, SiteTariff,
+    Checkpointing, CommandRefusal, FailureAction, InstantOrder, PartitionId, Payer, PlacementRule, SiteId,
+    SiteTariff,
 };
 use crate::units::Span;
 
@@ -21,6 +22,8 @@ pub struct Settings {
     pub order: InstantOrder,
     /// Whether jobs may run beyond their estimate.
     pub overrun: bool,
+    /// Which free processors jobs get.
+    pub placement: PlacementRule,
     /// Prices by the hour of the day, and of electricity.
     pub tariff: SiteTariff,
     /// Power usage effectiveness × 10⁶.

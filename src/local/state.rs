@@ -14,6 +14,7 @@ use super::abilities::Abilities;
 use super::agenda::Agenda;
 use super::book::Book;
 use super::error::PartitionError;
+use super::groups::Groups;
 use super::ineligible::Ineligible;
 use super::numbers::Numbers;
 use super::power::Sleepers;
@@ -34,6 +35,7 @@ pub(super) struct State {
     pub(super) settings: Settings,
     pub(super) spec: PartitionSpec,
     pub(super) tariff: Tariff,
+    pub(super) groups: Groups,
     pub(super) abilities: Abilities,
     pub(super) multiprogramming_level: u32,
     pub(super) table: Table,
@@ -171,23 +173,26 @@ impl State {
 
     /// The rate of a running job: that of its size, at the speed of its slowest machine, times its share.
     pub(super) fn rate_of(&self, job: &LiveJob) -> Rate {
-        let rate = job.unhindered(self.spec.speed());
-        if self.slow.is_empty() { rate } else { rate.times(self.slowest(&job.placement)) }
+        if !self.groups.several() {
+            let rate = job.unhindered(self.spec.speed());
+            return if self.slow.is_empty() { rate } else { rate.times(self.slowest(&job.placement)) };
+        }
+        if self.slow.is_empty() {
+            return job.unhindered(self.groups.speed_on(&job.placement).unwrap_or(self.spec.speed()));
+        }
+        let on = |machine: u32| {
+            let speed = self.spec.group_of(machine).map_or(Rate::FULL, |group| group.speed);
+            job.unhindered(speed).times(self.factor(machine))
+        };
+        self.machines_of(&job.placement).map(on).min().unwrap_or_else(|| job.unhindered(self.spec.speed()))
     }
 
     /// Sets a running job's rate and computes when it ends; its segment must have been settled.
     pub(super) fn set_rate(&mut self, key: JobKey, now: Time) -> Result<(), PartitionError> {
-        let hindered = if self.slow.is_empty() {
-            None
-        } else {
-            self.table.get(key).map(|job| self.slowest(&job.placement))
-        };
-        let (speed, settings) = (self.spec.speed(), &self.settings);
+        let settings = &self.settings;
+        let Some(rate) = self.table.get(key).map(|job| self.rate_of(job)) else { return Ok(()) };
         let Some(job) = self.table.get_mut(key) else { return Ok(()) };
-        job.rate = job.unhindered(speed);
-        if let Some(factor) = hindered {
-            job.rate = job.rate.times(factor);
-        }
+        job.rate = rate;
         // It begins later if a machine of it is not awake yet.
         let begin = job.since.max(now);
         job.since = begin;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Equipment, Needs, SleepSpec};
-use crate::units::{Power, Price, Rate};
+use super::{Equipment, Needs, ProcSet, SleepSpec};
+use crate::units::{Power, Price, Rate, Span, Work};
 
 /// Machines of a site that a job runs inside: one or more groups of identical machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,6 +137,40 @@ impl PartitionSpec {
         self.groups.iter().map(|group| group.speed).min().unwrap_or(Rate::FULL)
     }
 
+    /// The speed of a processor of the fastest group.
+    pub fn fastest(&self) -> Rate {
+        self.groups.iter().map(|group| group.speed).max().unwrap_or(Rate::FULL)
+    }
+
+    /// The speed of the slowest machine that any of these processors belongs to: a job on them runs at it.
+    pub fn speed_on(&self, procs: &ProcSet) -> Rate {
+        let cores = self.cores.max(1);
+        if self.groups.len() < 2 {
+            return self.speed();
+        }
+        let there = self
+            .numbered()
+            .filter(|(machines, _)| procs.iter().any(|proc| machines.contains(&(proc / cores))));
+        there.map(|(_, group)| group.speed).min().unwrap_or(self.speed())
+    }
+
+    /// How long on its fastest machines what takes this time on its slowest.
+    pub fn at_best(&self, time: Span) -> Span {
+        if self.groups.len() < 2 {
+            return time;
+        }
+        let work = u128::from(time.micros()) * u128::from(self.speed().units());
+        Work::from_units(work).span_at(self.fastest()).unwrap_or(Span::MAX)
+    }
+
+    /// The speeds of all its processors that can be allocated, in sum, in units of 2⁻²⁰.
+    pub fn total_speed(&self) -> u128 {
+        let of_group = |(group, blocks): (&MachineGroup, Range<u32>)| {
+            u128::from(blocks.end - blocks.start) * u128::from(group.speed.units())
+        };
+        self.groups.iter().zip(self.blocks()).map(of_group).sum()
+    }
+
     /// Power of an idle core, in the mean over all machines.
     pub fn idle(&self) -> Power {
         Power::from_milliwatts(self.mean(|group| group.idle.milliwatts()))
@@ -170,6 +204,13 @@ impl PartitionSpec {
             next = next.saturating_add(group.machines);
             (first..next, group)
         })
+    }
+
+    /// The processors of each group that can be allocated; an allocation block on several groups belongs to the first of them.
+    pub fn blocks(&self) -> impl Iterator<Item = Range<u32>> {
+        let (unit, usable) = (self.allocation_unit.max(1), self.usable());
+        let end = move |machine: u32| machine.saturating_mul(self.cores).next_multiple_of(unit).min(usable);
+        self.numbered().map(move |(machines, _)| end(machines.start)..end(machines.end))
     }
 
     /// The group of a machine.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{ChurnSpec, MachineGroup, Named, PartitionSpec, PlannedJobAct, SiteTariff};
+use super::{ChurnSpec, MachineGroup, Named, PartitionSpec, PlacementRule, PlannedJobAct, SiteTariff};
 use crate::units::{Power, Price, Rate, Time};
 
 /// The most power a core may draw: 1 MW.
@@ -55,6 +55,9 @@ pub struct SiteSpec {
     pub order: InstantOrder,
     /// Whether jobs may run beyond their estimate.
     pub overrun: bool,
+    /// Which free processors jobs get. The hash of a description leaves the default out.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub placement: PlacementRule,
     /// Power usage effectiveness × 10⁶ (facility over IT energy).
     pub pue_ppm: u64,
     /// Prices by the hour of the day, and of electricity.
@@ -73,6 +76,10 @@ pub struct SiteSpec {
     /// Changes of its jobs at given times, in order of time. The hash of a description leaves it out if it is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub orders: Vec<PlannedJobAct>,
+}
+
+fn is_default(rule: &PlacementRule) -> bool {
+    *rule == PlacementRule::default()
 }
 
 /// An invalid site description.
@@ -177,6 +184,7 @@ impl SiteSpec {
             policy,
             order: InstantOrder::Instant,
             overrun: false,
+            placement: PlacementRule::default(),
             pue_ppm: 1_000_000,
             tariff: SiteTariff::default(),
             power: always_on(),

@@ -31,7 +31,7 @@ pub(super) fn fill_in(keys: &mut ScenarioKeys, document: &Document, file: &FileP
     for (at, site) in sites.iter_mut().enumerate() {
         fill_site(site, &top.key("site").item(at), document);
     }
-    let largest = sites.iter().map(largest_class).max().unwrap_or(1);
+    let largest = sites.iter().map(largest_partition).max().unwrap_or(1);
     for (at, workload) in keys.workload.iter_mut().flatten().enumerate() {
         fill_workload(workload, &top.key("workload").item(at), document, largest);
     }
@@ -47,12 +47,12 @@ fn fill_site(site: &mut SiteKeys, path: &Path, document: &Document) {
             make_absolute(file, &path.key(key).key("trace"), document);
         }
     }
-    let first = site.machines.as_ref().and_then(|machines| machines.first()).map(|first| &first.class);
+    let first = site.machines.as_ref().and_then(|machines| machines.first()).map(MachineKeys::partition);
     for (number, reservation) in (1..).zip(site.reservation.iter_mut().flatten()) {
         reservation.name.get_or_insert_with(|| format!("reservation-{number}"));
-        reservation.class = reservation.class.take().or_else(|| first.cloned());
+        reservation.class = reservation.class.take().or_else(|| first.map(str::to_owned));
     }
-    let largest = largest_class(site);
+    let largest = largest_partition(site);
     if let Some(workload) = &mut site.workload.0 {
         fill_workload(workload, &path.key("workload"), document, largest);
     }
@@ -106,12 +106,14 @@ fn generator<S: Spec>(Params(params): &mut Params, procs: u32, keys: &[&str]) {
     }
 }
 
-/// Processors of the largest class that is present at the beginning, or of the largest class if none is.
-fn largest_class(site: &SiteKeys) -> u32 {
+/// Processors of the largest partition of which any machine is present at the beginning, or of the largest if none is.
+fn largest_partition(site: &SiteKeys) -> u32 {
     let classes = || site.machines.iter().flatten();
     let size = |machines: &MachineKeys| {
         let allocation_unit = machines.allocation_unit.max(1);
-        machines.count.saturating_mul(machines.cores) / allocation_unit * allocation_unit
+        let whole = classes().filter(|other| other.partition() == machines.partition());
+        let count = whole.fold(0_u32, |sum, other| sum.saturating_add(other.count));
+        count.saturating_mul(machines.cores) / allocation_unit * allocation_unit
     };
     let present = classes().filter(|machines| match machines.absent {
         Or::Word(_) => false,

@@ -91,10 +91,12 @@ keys! {
 }
 
 keys! {
-    /// Machines of one class: a partition of the site. They are numbered from 0.
+    /// Machines of one class: a partition of the site, or a part of one. They are numbered from 0.
     MachineKeys, "a table of machines" {
         /// Name, unique in the site: letters, digits, `-` and `_`.
         class: String;
+        /// The [partition](grid.md#machines-of-several-classes) that they are in: classes that name the same one form it together.
+        partition: Option<String> => "one of their own, called like the class";
         /// Number of machines.
         count: u32 = 1;
         /// Processors (cores) per machine.
@@ -123,6 +125,13 @@ keys! {
     }
 }
 
+impl MachineKeys {
+    /// The name of their partition.
+    pub(crate) fn partition(&self) -> &str {
+        self.partition.as_deref().unwrap_or(&self.class)
+    }
+}
+
 keys! {
     /// The sleep state of a class of machines.
     SleepKeys, "a table of a sleep state" {
@@ -144,7 +153,7 @@ keys! {
     ReservationKeys, "a table of a reservation" {
         /// Name.
         name: Option<String> => "`reservation-1`, `reservation-2`, ...";
-        /// Class of machines.
+        /// Class of machines, or partition of several.
         class: Option<String> => "the first";
         /// Number of processors.
         procs: u32;

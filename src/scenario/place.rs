@@ -1,5 +1,7 @@
 //! Reads targets within a grid, a site, a class of its machines or some of them, and the changes that events make.
 
+use std::ops::Range;
+
 use super::names::{listed, near, there};
 use crate::model::{Elastic, Machines, PartitionId, ProcSet, SiteSpec};
 use crate::units::{Rate, Span};
@@ -26,8 +28,8 @@ pub(crate) fn target(written: &str, sites: &[SiteSpec]) -> Result<(usize, Target
         return Err(format!("there is no site `{name}`{}; {}", near(name, names()), there(names())));
     };
     let site = &sites[at];
-    let classes = || site.partitions.iter().map(|partition| partition.name.as_str());
-    let class_at = |class: &str| classes().position(|name| name == class);
+    let classes = || named(site).map(|(class, ..)| class);
+    let class_at = |class: &str| named(site).find(|(name, ..)| *name == class);
     let unknown = |class: &str| {
         format!(
             "site `{name}` has no machines `{class}`{}; it has {}",
@@ -35,12 +37,11 @@ pub(crate) fn target(written: &str, sites: &[SiteSpec]) -> Result<(usize, Target
             listed(classes())
         )
     };
-    let whole = |partition: usize| ProcSet::full(site.partitions[partition].machines());
     let (partition, which) = match rest.as_slice() {
         [] => return Ok((at, Target::Site)),
         [class] => match (class_at(class), site.partitions.len()) {
-            (Some(partition), _) => (partition, whole(partition)),
-            (None, 1) if is_numbers(class) => (0, numbers(class, site, 0)?),
+            (Some((_, partition, machines)), _) => (partition, ProcSet::range(machines.start, machines.end)),
+            (None, 1) if is_numbers(class) => (0, numbers(class, site, named(site).next())?),
             (None, _) if is_numbers(class) => {
                 let first = classes().next().unwrap_or_default();
                 return Err(format!(
@@ -50,21 +51,36 @@ pub(crate) fn target(written: &str, sites: &[SiteSpec]) -> Result<(usize, Target
             (None, _) => return Err(unknown(class)),
         },
         [class, which] => {
-            let partition = class_at(class).ok_or_else(|| unknown(class))?;
-            (partition, numbers(which, site, partition)?)
+            let place = class_at(class).ok_or_else(|| unknown(class))?;
+            (place.1, numbers(which, site, Some(place))?)
         }
         _ => return Err(format!("`{written}` is not of the form `site/class/0-15`")),
     };
     Ok((at, Target::Machines(Machines { partition: PartitionId(partition as u32), which })))
 }
 
+/// A partition, or a class in one of several, with its machines in the partition.
+type Place<'a> = (&'a str, usize, Range<u32>);
+
+/// All names of machines of a site: its partitions, then the classes of partitions that have several.
+fn named(site: &SiteSpec) -> impl Iterator<Item = Place<'_>> {
+    let partitions = || site.partitions.iter().enumerate();
+    let whole = partitions().map(|(at, part)| (part.name.as_str(), at, 0..part.machines()));
+    let several = partitions().filter(|(_, part)| part.groups.len() > 1);
+    let classes = several.flat_map(|(at, part)| {
+        part.numbered().map(move |(machines, group)| (group.class.as_str(), at, machines))
+    });
+    whole.chain(classes)
+}
+
 fn is_numbers(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b',' | b' '))
 }
 
-/// Reads `0-15`, `3` or `0-3,8`.
-fn numbers(written: &str, site: &SiteSpec, partition: usize) -> Result<ProcSet, String> {
-    let spec = &site.partitions[partition];
+/// Reads `0-15`, `3` or `0-3,8`; machines of a class are numbered from 0.
+fn numbers(written: &str, site: &SiteSpec, place: Option<Place<'_>>) -> Result<ProcSet, String> {
+    let (name, _, machines) = place.unwrap_or_default();
+    let count = machines.end - machines.start;
     let mut set = ProcSet::new();
     for piece in written.split(',').map(str::trim) {
         let (first, last) = piece.split_once('-').unwrap_or((piece, piece));
@@ -74,16 +90,16 @@ fn numbers(written: &str, site: &SiteSpec, partition: usize) -> Result<ProcSet, 
         if first > last {
             return Err(format!("`{piece}` goes backwards; say `{last}-{first}`"));
         }
-        if last >= spec.machines() {
+        if last >= count {
             return Err(format!(
                 "site `{}` has {} machines `{}`, numbered from 0 to {}; there is no number {last}",
                 site.name,
-                spec.machines(),
-                spec.name,
-                spec.machines().saturating_sub(1)
+                count,
+                name,
+                count.saturating_sub(1)
             ));
         }
-        set.insert_all(&ProcSet::range(first, last + 1));
+        set.insert_all(&ProcSet::range(machines.start + first, machines.start + last + 1));
     }
     Ok(set)
 }

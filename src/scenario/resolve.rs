@@ -3,6 +3,7 @@
 mod checkpoint;
 mod energy;
 mod events;
+mod machines;
 mod network;
 mod site;
 mod workflows;

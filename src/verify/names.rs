@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::{
-    Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, JobRef, Origin, PartitionId, ProcSet,
-    SegmentRecord, SiteId, nearest,
+    Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, JobRef, Origin, PartitionId, PartitionSpec,
+    ProcSet, SegmentRecord, SiteId, nearest,
 };
 use crate::output::{EventRow, JobRow, SegmentRow};
-use crate::units::{Energy, Money, Rate};
+use crate::units::{Energy, Money, Rate, Span, Work};
 use crate::verify::SiteFacts;
 
 /// The names of a grid.
 pub(crate) struct Names {
     sites: Vec<(Arc<str>, Vec<Arc<str>>)>,
-    /// The sizes and speeds of all partitions, in the order in which their processors are numbered consecutively.
-    sizes: Vec<(SiteId, PartitionId, u32, Rate)>,
+    /// All partitions, in the order in which their processors are numbered consecutively.
+    parts: Vec<(SiteId, PartitionId, PartitionSpec)>,
     /// Whether the one machine takes the name that the tables use.
     adopt: bool,
     adopted: BTreeMap<Arc<str>, Arc<str>>,
@@ -37,7 +37,7 @@ const GRID: &str = "grid";
 impl Names {
     /// The names of these sites. If `adopt`, they are made up, and the names in the tables replace them.
     pub(crate) fn new(platform: &[SiteFacts], adopt: bool) -> Self {
-        let (mut sites, mut sizes) = (Vec::new(), Vec::new());
+        let (mut sites, mut all) = (Vec::new(), Vec::new());
         for (site, facts) in (0..).map(SiteId).zip(platform) {
             let parts = &facts.spec.partitions;
             sites.push((
@@ -45,10 +45,9 @@ impl Names {
                 parts.iter().map(|part| Arc::from(part.name.as_str())).collect(),
             ));
             let numbered = (0..).map(PartitionId).zip(parts);
-            sizes
-                .extend(numbered.map(|(partition, part)| (site, partition, part.processors(), part.speed())));
+            all.extend(numbered.map(|(partition, part)| (site, partition, part.clone())));
         }
-        Self { sites, sizes, adopt, adopted: BTreeMap::new() }
+        Self { sites, parts: all, adopt, adopted: BTreeMap::new() }
     }
 
     fn site(&mut self, name: &Arc<str>) -> Result<SiteId, String> {
@@ -182,6 +181,19 @@ impl Names {
         })
     }
 
+    /// What takes this time at the rate of the segment takes this long at the speed of its partition: a run of Batsim is the time that it took.
+    pub(crate) fn on_slowest(&self, run: Span, segment: &SegmentRecord) -> Span {
+        let place = |(site, partition, _): &&(SiteId, PartitionId, PartitionSpec)| {
+            (*site, *partition) == (segment.site, segment.partition)
+        };
+        let speed = self.parts.iter().find(place).map_or(segment.rate, |(.., part)| part.speed());
+        if speed == segment.rate {
+            return run;
+        }
+        let work = u128::from(run.micros()) * u128::from(segment.rate.units());
+        Work::from_units(work).span_at(speed).unwrap_or(Span::MAX)
+    }
+
     /// Makes segments of a row of Batsim, which has the processors of a job in the consecutive numbering over all
     /// partitions: one for each partition that has some of them; a valid job has one.
     pub(crate) fn allocated(&self, row: &JobRow, record: &JobRecord) -> Vec<SegmentRecord> {
@@ -191,10 +203,10 @@ impl Names {
         }
         let mut segments = Vec::new();
         let mut first = 0_u32;
-        let last = self.sizes.len().saturating_sub(1);
-        for (at, (site, partition, size, speed)) in self.sizes.iter().enumerate() {
+        let last = self.parts.len().saturating_sub(1);
+        for (at, (site, partition, part)) in self.parts.iter().enumerate() {
             // Numbers beyond the last partition count as its processors.
-            let end = if at == last { u32::MAX } else { first.saturating_add(*size) };
+            let end = if at == last { u32::MAX } else { first.saturating_add(part.processors()) };
             let here: ProcSet =
                 procs.iter().filter(|proc| (first..end).contains(proc)).map(|proc| proc - first).collect();
             first = end;
@@ -207,10 +219,10 @@ impl Names {
                 attempt: 1,
                 site: *site,
                 partition: *partition,
+                rate: part.speed_on(&here),
                 procs: here,
                 from: start,
                 to: record.end,
-                rate: *speed,
                 share: Rate::FULL,
                 cause: Cause::Run,
                 energy: if segments.is_empty() { record.energy } else { Energy::ZERO },

@@ -121,7 +121,7 @@ impl Checker {
 
     /// Checks that a job progresses at the rate of its processors.
     fn rate(&mut self, subject: Subject, segment: &SegmentRecord) {
-        let SegmentRecord { site, partition, rate, share, from, .. } = *segment;
+        let SegmentRecord { site, partition, rate, share, from, ref procs, .. } = *segment;
         let Self { platform, verdict, .. } = self;
         let state = self.partitions.get(&(site, partition));
         let Some((spec, state)) = platform.partition(site, partition).zip(state) else { return };
@@ -129,10 +129,11 @@ impl Checker {
             return;
         }
         // Machines that changed their speed may be slower or faster; the records do not say by how much.
-        let wrong = !state.machines.slowed && rate != spec.speed().times(share);
+        let speed = spec.speed_on(procs);
+        let wrong = !state.machines.slowed && rate != speed.times(share);
         verdict.count_check(Rule::Work);
         if wrong || share > Rate::FULL {
-            let (job, speed) = (platform.job(subject.name), spec.speed());
+            let job = platform.job(subject.name);
             let message =
                 format!("{job} runs at a rate of {rate} where the speed is {speed} and its share {share}");
             verdict.fault(subject, Rule::Work, from, message);

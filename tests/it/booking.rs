@@ -4,8 +4,8 @@ use gridemu::entity::{Entity, EntityError, Message, Sender, Site, Stamp, ToSite}
 use gridemu::grid::{Grid, GridError, GridSave};
 use gridemu::local::{BookError, Partition, PowerRegistry, Registry, Settings, Slot, SlotRequest, Step};
 use gridemu::model::{
-    FailureAction, InstantOrder, JobId, Named, Origin, PartitionId, PartitionSpec, Payer, Record,
-    Reservation, SiteId,
+    FailureAction, InstantOrder, JobId, Named, Origin, PartitionId, PartitionSpec, Payer, PlacementRule,
+    Record, Reservation, SiteId,
 };
 use gridemu::units::{Span, Time};
 
@@ -15,6 +15,7 @@ fn partition(processors: u32, policy: &str) -> Partition {
     let written: Named = policy.parse().expect("a policy");
     let (built, abilities) = Registry::standard().build(&written).expect("a policy");
     let settings = Settings {
+        placement: PlacementRule::default(),
         site: SiteId(0),
         site_name: "site".to_owned(),
         partition: PartitionId(0),

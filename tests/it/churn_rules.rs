@@ -12,7 +12,7 @@ use gridemu::units::{Rate, Span, Time};
 use gridemu::verify::Rule;
 
 use crate::driver::{Act, Script};
-use crate::support::{Law, Ran, SHARE, check_processors, judged, speed_on};
+use crate::support::{Law, Ran, SHARE, check_processors, judged, own_speed, rate_at, speed_on};
 
 /// The state of the machines from an instant on.
 #[derive(Clone)]
@@ -166,10 +166,12 @@ pub(crate) fn check_churn(
             let all = procs.iter().all(|proc| machines.is_there(state, *proc));
             assert!(all, "job {} runs on {} from {}", segment.job, segment.procs, segment.from);
             let factor = |proc: &u32| state.slow.get(&(proc / part.cores)).copied().unwrap_or(Rate::FULL);
-            let factor = procs.iter().map(factor).min().unwrap_or(Rate::FULL);
             let job = jobs.iter().find(|job| job.id == segment.job).expect("its job");
-            let whole = speed_on(part, &job.size, procs.len() as u32);
-            let rate = whole * u128::from(segment.share.units()) / SHARE * u128::from(factor.units()) / SHARE;
+            let on = |proc: &u32| {
+                let whole = rate_at(own_speed(part, *proc), &job.size, procs.len() as u32);
+                whole * u128::from(segment.share.units()) / SHARE * u128::from(factor(proc).units()) / SHARE
+            };
+            let rate = procs.iter().map(on).min().expect("a processor");
             assert_eq!(u128::from(segment.rate.units()), rate, "job {}: rate from {}", job.id, segment.from);
         }
     }

@@ -151,7 +151,9 @@ fn told(case: &GridCase, policy: &str) -> u32 {
         broker.pools(),
         broker.choice().map(|choice| (choice.at, choice.job, choice.pool, &choice.candidates)),
     );
-    bytes.extend(format!("{rest:?}").bytes());
+    // Pools of one group of machines are written as before there were groups.
+    let rest = format!("{rest:?}").replace(", groups: []", "").replace(", free_by_group: []", "");
+    bytes.extend(rest.bytes());
     xxh3_64(&bytes) as u32
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use gridemu::local::{Exit, ExitKind, LiveJob, Partition, PartitionSave, Phase, Registry, Settings, Step};
 use gridemu::model::{
-    EventCause, GridContext, InstantOrder, Job, JobId, JobRef, Origin, PartitionId, Payer, ProcSet, Record,
-    Reservation, SiteId, SiteSpec, WorkloadId,
+    EventCause, GridContext, InstantOrder, Job, JobId, JobRef, Origin, PartitionId, Payer, PlacementRule,
+    ProcSet, Record, Reservation, SiteId, SiteSpec, WorkloadId,
 };
 use gridemu::units::{Rate, Span, Time};
 
@@ -307,6 +307,7 @@ fn returned(job: Box<Job>, why: EventCause) -> Exit {
 fn partition(registry: &Registry, spec: &SiteSpec, script: &Script) -> Partition {
     let (policy, abilities) = registry.build(&spec.policy).expect("a policy");
     let settings = Settings {
+        placement: PlacementRule::default(),
         site: SiteId(0),
         site_name: spec.name.clone(),
         partition: PartitionId(0),

@@ -4,7 +4,7 @@ use gridemu::grid::WindowOptions;
 use gridemu::units::{Bandwidth, Span};
 use proptest::prelude::*;
 
-use crate::grids::{GridCase, GridRan, grids, random_ends};
+use crate::grids::{GridCase, GridRan, grouped_grids, random_ends};
 
 /// Both are the same; else the first difference.
 #[track_caller]
@@ -57,14 +57,14 @@ proptest! {
     #![proptest_config(crate::support::cases(120))]
 
     #[test]
-    fn windows_change_no_record(case in grids(), ends in any::<u64>(), lag in 0_u64..100_000_000) {
+    fn windows_change_no_record(case in grouped_grids(), ends in any::<u64>(), lag in 0_u64..100_000_000) {
         all_windows(&case, ends, lag);
         all_windows(&alone(case), ends, lag);
     }
 
     #[test]
     fn windows_change_no_record_with_uplinks(
-        case in grids(),
+        case in grouped_grids(),
         bits in proptest::collection::vec(0_u64..3, 4),
         ends in any::<u64>(),
         lag in 0_u64..100_000_000,
@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(crate::support::cases(25))]
 
     #[test]
-    fn actors_change_no_record(case in grids()) {
+    fn actors_change_no_record(case in grouped_grids()) {
         all_actors(&case);
         all_actors(&alone(case));
     }

@@ -303,6 +303,16 @@ fn jobs(most: usize, data: bool) -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
+/// The same, with partitions of several groups of machines.
+pub(crate) fn grouped_grids() -> impl Strategy<Value = GridCase> {
+    (grids(), any::<u64>()).prop_map(|(mut case, number)| {
+        for (at, site) in (0..).zip(&mut case.spec.sites) {
+            crate::support::regroup(site, number.rotate_right(13 * at));
+        }
+        case
+    })
+}
+
 /// Grids of one to four sites under a broker.
 /// Grids whose machines may sleep.
 pub(crate) fn grids() -> impl Strategy<Value = GridCase> {

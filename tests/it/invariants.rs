@@ -177,14 +177,15 @@ pub(crate) fn cases(policies: Vec<String>, most: usize) -> impl Strategy<Value =
     let booked = vec((0_usize..3, 0_u64..120, 1_u64..50, 1_u32..9), 0..4);
     let site =
         (vec(partition(), 1..4), proptest::sample::select(policies), any::<bool>(), any::<bool>(), booked);
-    (site, jobs(most), cancels, tariff(), support::sleep()).prop_map(
-        |((partitions, policy, overrun, event, booked), jobs, cancels, tariff, sleep)| {
+    (site, jobs(most), cancels, tariff(), (any::<u64>(), support::sleep())).prop_map(
+        |((partitions, policy, overrun, event, booked), jobs, cancels, tariff, (groups, sleep))| {
             let mut spec = support::site(1, &policy);
             spec.tariff = tariff;
             spec.partitions = partitions;
             for (at, part) in spec.partitions.iter_mut().enumerate() {
                 part.name = format!("part{at}");
             }
+            support::regroup(&mut spec, groups);
             support::put_to_sleep(&mut spec, sleep);
             (spec.overrun, spec.pue_ppm, spec.record_machines) = (overrun, 1_400_000, true);
             let abilities = Registry::standard().build(&spec.policy).expect("a policy").1;

@@ -16,7 +16,7 @@ use gridemu::workload::{Jobs, Source};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::grids::{GridCase, GridRan, grids, random_ends};
+use crate::grids::{GridCase, GridRan, grouped_grids, random_ends};
 use crate::invariants::{Case, cases, variants};
 use crate::support::through_bytes;
 
@@ -218,7 +218,7 @@ proptest! {
     #![proptest_config(crate::support::cases(150))]
 
     #[test]
-    fn legs_change_no_record(case in grids(), stretches in stretches()) {
+    fn legs_change_no_record(case in grouped_grids(), stretches in stretches()) {
         same(&in_legs(&case, &stretches), &case.stepwise());
         let case = alone(case);
         same(&in_legs(&case, &stretches), &case.stepwise());

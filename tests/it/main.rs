@@ -45,6 +45,7 @@ mod legs;
 mod los;
 mod los_twin;
 mod lost_data;
+mod machine_groups;
 mod naps;
 mod needs;
 mod omniscient;

@@ -18,7 +18,7 @@ use proptest::sample::select;
 use crate::brokers::written;
 use crate::cli::gridemu;
 use crate::enactment::{instant, secs, submissions, tasks, workflow, workflows};
-use crate::grids::grids;
+use crate::grids::grouped_grids;
 use crate::support::cases;
 use crate::validating::{judged, legal};
 use crate::validating_workflows::damage;
@@ -157,7 +157,7 @@ proptest! {
     /// and no site has to refuse one.
     #[test]
     fn no_task_is_where_it_lacks_what_it_needs(
-        case in grids(),
+        case in grouped_grids(),
         submitted in submissions(),
         (equipment, wants) in needs(),
         policy in select(written()),

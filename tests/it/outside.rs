@@ -19,7 +19,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::grids::{GridCase, GridRan, grids, random_ends};
+use crate::grids::{GridCase, GridRan, grouped_grids, random_ends};
 use crate::support::through_bytes;
 
 /// What was written down, as bytes.
@@ -116,7 +116,7 @@ proptest! {
 
     #[test]
     fn commands_that_are_told_again_do_the_same(
-        case in grids(),
+        case in grouped_grids(),
         mut orders in vec((0_u64..120, 0_u32..5, acts()), 1..8),
         leg in prop_oneof![1_u64..100, 500_u64..5_000],
         how in (1_usize..3, any::<u64>()),

@@ -15,7 +15,7 @@ use proptest::sample::select;
 use crate::enactment::{instant, secs, speeds, submissions, tasks, workflow, workflows};
 use crate::grid::{build, jobs_of, plain};
 use crate::grid_invariants::check_run;
-use crate::grids::{GridCase, grids, random_ends};
+use crate::grids::{GridCase, grouped_grids, random_ends};
 use crate::support::{cases, job, through_bytes};
 
 /// The same grid, whose plans take `base` and for each task `per_task` seconds.
@@ -167,7 +167,7 @@ proptest! {
     /// Whatever drives the grid and wherever it is cut, the records are the same, and they are those of a possible schedule.
     #[test]
     fn grids_whose_broker_takes_its_time(
-        case in grids(),
+        case in grouped_grids(),
         (base, per_task) in times(),
         ends in any::<u64>(),
         cut in 0_usize..400,

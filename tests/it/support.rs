@@ -8,11 +8,11 @@ use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Registry, Tally};
 use gridemu::model::{
     Cause, DayRates, Elastic, EventKind, InstantOrder, Job, JobId, JobRecord, MachineGroup, MachineState,
-    Named, Outcome, PartitionId, PartitionSpec, Record, RejectReason, Reservation, SegmentRecord, SiteId,
-    SiteSpec, Size, SleepSpec, Speedup,
+    Named, Outcome, PartitionId, PartitionSpec, PlacementRule, Record, RejectReason, Reservation,
+    SegmentRecord, SiteId, SiteSpec, Size, SleepSpec, Speedup,
 };
 use gridemu::platform::Usage;
-use gridemu::units::{Power, Span, Time};
+use gridemu::units::{Power, Rate, Span, Time};
 use gridemu::verify::{Checker, Platform, Row, SiteFacts, Verdict};
 use gridemu::workload::Jobs;
 use proptest::prelude::{Just, ProptestConfig, Strategy};
@@ -318,8 +318,49 @@ fn check_outcomes(jobs: &[Job], ran: &Ran) {
     assert!(ends.is_sorted(), "records come in order of end");
 }
 
-/// Rate on so many processors, before sharing, worked out from the description alone.
+/// Splits the machines of some partitions into groups of other speeds, as a number says; half of the sites stay as they are.
+pub(crate) fn regroup(spec: &mut SiteSpec, mut number: u64) {
+    let mut below = |most: u64| {
+        let drawn = number % most;
+        number /= most;
+        drawn
+    };
+    if below(2) == 0 {
+        return;
+    }
+    use PlacementRule::{Cheapest, Fastest, LeastPower, Lowest};
+    spec.placement = [Lowest, Fastest, Cheapest, LeastPower][below(4) as usize];
+    for part in &mut spec.partitions {
+        let (whole, mut groups) = (part.groups[0].clone(), Vec::new());
+        let mut left = whole.machines;
+        while left > 0 {
+            let machines = 1 + below(u64::from(left)) as u32;
+            let speed = whole.speed.times(Rate::ratio(1 + below(6), 3));
+            groups.push(MachineGroup {
+                class: format!("class-{}", groups.len()),
+                machines,
+                speed: speed.max(Rate::from_units(1_000)),
+                ..whole.clone()
+            });
+            left -= machines;
+        }
+        part.groups = groups;
+    }
+}
+
+/// The speed of the machine of a processor, counted through all groups.
+pub(crate) fn own_speed(part: &PartitionSpec, proc: u32) -> Rate {
+    let of_group = |group: &MachineGroup| std::iter::repeat_n(group.speed, group.machines as usize);
+    part.groups.iter().flat_map(of_group).nth((proc / part.cores) as usize).expect("a machine")
+}
+
+/// Rate on so many processors of the slowest machines, before sharing, worked out from the description alone.
 pub(crate) fn speed_on(part: &PartitionSpec, size: &Size, procs: u32) -> u128 {
+    rate_at(part.groups.iter().map(|group| group.speed).min().expect("a group"), size, procs)
+}
+
+/// Rate on so many processors of this speed, before sharing.
+pub(crate) fn rate_at(speed: Rate, size: &Size, procs: u32) -> u128 {
     let of_size = match size {
         Size::Rigid(_) => SHARE,
         Size::Moldable { preferred, speedup, max, .. } | Size::Malleable { preferred, speedup, max, .. } => {
@@ -327,7 +368,7 @@ pub(crate) fn speed_on(part: &PartitionSpec, size: &Size, procs: u32) -> u128 {
             on(procs.min(*max)) * SHARE / on(*preferred)
         }
     };
-    of_size * u128::from(part.speed().units()) / SHARE
+    of_size * u128::from(speed.units()) / SHARE
 }
 
 fn check_job(
@@ -409,7 +450,8 @@ fn check_job(
         let blocks: BTreeSet<u32> = procs.iter().map(|proc| proc / allocation_unit).collect();
         assert_eq!(blocks.len() as u32 * allocation_unit, count, "job {id} has parts of blocks");
         let share = u128::from(segment.share.units());
-        let rate = speed_on(part, &job.size, count) * share / SHARE;
+        let slowest = procs.iter().map(|proc| own_speed(part, *proc)).min().expect("a processor");
+        let rate = rate_at(slowest, &job.size, count) * share / SHARE;
         assert_eq!(u128::from(segment.rate.units()), rate, "job {id}: rate");
         let span = u128::from(segment.to.since(segment.from).micros());
         work += rate * span;

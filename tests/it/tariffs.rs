@@ -3,7 +3,8 @@
 use gridemu::local::{Partition, Registry, Settings, Step};
 use gridemu::model::{
     DayRates, EventCause, FailureAction, InstantOrder, Job, JobRecord, MachineGroup, Named, Origin,
-    PartitionId, PartitionSpec, Payer, PerKwh, ProcSet, Record, SegmentRecord, SiteId, SiteTariff,
+    PartitionId, PartitionSpec, Payer, PerKwh, PlacementRule, ProcSet, Record, SegmentRecord, SiteId,
+    SiteTariff,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{EnergyPrice, Money, Power, Price, Span, Time};
@@ -28,6 +29,7 @@ fn partition(machines: u32, on_failure: FailureAction, tariff: SiteTariff) -> Pa
     let written: Named = "fcfs".parse().expect("a policy");
     let (built, abilities) = Registry::standard().build(&written).expect("a policy");
     let settings = Settings {
+        placement: PlacementRule::default(),
         site: SiteId(0),
         site_name: "site".to_owned(),
         partition: PartitionId(0),

@@ -22,7 +22,7 @@ pub struct Cheapest {
 
 /// The price in processors × microseconds × nanos of a price of a core-hour.
 fn cost(pool: &Pool, task: Task<'_>) -> u128 {
-    let area = u128::from(pool.procs_for(&task)) * u128::from(pool.run_of(&task).micros());
+    let area = u128::from(pool.procs_for(&task)) * u128::from(pool.run_now(&task).micros());
     area.saturating_mul(u128::from(pool.report.price.nanos()))
 }
 

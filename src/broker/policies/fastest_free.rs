@@ -44,7 +44,7 @@ impl Choose for FastestFree {
     }
 
     fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
-        let run = |pool: usize| view.pools()[pool].run_of(&task);
+        let run = |pool: usize| view.pools()[pool].run_now(&task);
         let free = view.least(task, true, |pool| view.is_free(task, pool).then(|| run(pool)));
         Pick::found(free, Reason::Free).or_else(|| {
             if self.gate() == Gate::Free {

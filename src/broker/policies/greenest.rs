@@ -58,7 +58,7 @@ impl Greenest {
             PowerCounted::Added => busy.saturating_sub(idle),
             PowerCounted::Busy => busy,
         };
-        let area = u128::from(pool.procs_for(&task)) * u128::from(pool.run_of(&task).micros());
+        let area = u128::from(pool.procs_for(&task)) * u128::from(pool.run_now(&task).micros());
         area.saturating_mul(u128::from(power) * u128::from(pool.facts.pue_ppm))
     }
 }

@@ -25,7 +25,7 @@ impl Choose for Met {
     }
 
     fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
-        let run = |pool: usize| Some(view.pools()[pool].run_of(&task));
+        let run = |pool: usize| Some(view.pools()[pool].run_now(&task));
         Pick::found(view.least(task, true, run), Reason::Shortest)
             .or_else(|| self.absent.least(view, task, run))
     }

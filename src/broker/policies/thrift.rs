@@ -94,7 +94,7 @@ impl Thrift {
             let tie = if self.ties { completion } else { Time::ZERO };
             (completion <= limit).then(|| (cost_in(pool), tie))
         };
-        let run = |pool: usize| if self.ties { view.pools()[pool].run_of(&task) } else { Span::ZERO };
+        let run = |pool: usize| if self.ties { view.pools()[pool].run_now(&task) } else { Span::ZERO };
         let completion = |pool: usize| view.completion(task, pool);
         Pick::found(view.least(task, true, in_time), reason)
             .or_else(|| Pick::found(view.least(task, true, completion), Reason::Earliest))

@@ -63,6 +63,7 @@ fn pool() -> Pool {
         cores: 1,
         equipment: Equipment::default(),
         speed: crate::units::Rate::FULL,
+        groups: Vec::new(),
         idle: crate::units::Power::ZERO,
         busy: crate::units::Power::ZERO,
         pue_ppm: 1_000_000,

@@ -118,13 +118,14 @@ pub(super) fn bounds(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> 
         let fits = |pool: &&Pool| pool.could_run(&task);
         let class = |pool: &Pool| job.times_on(&pool.facts.partition);
         if pools.iter().any(|pool| class(pool).is_some()) {
-            let by_speed = |pool: &Pool| Work::of_runtime(job.runtime).span_at(pool.facts.speed);
+            let by_speed = |pool: &Pool| Work::of_runtime(job.runtime).span_at(pool.facts.fastest());
             let runs = pools.iter().filter(fits);
-            let runs =
-                runs.filter_map(|pool| class(pool).map(|times| times.runtime).or_else(|| by_speed(pool)));
+            let runs = runs.filter_map(|pool| {
+                class(pool).map(|times| pool.facts.at_best(times.runtime)).or_else(|| by_speed(pool))
+            });
             return runs.min().unwrap_or_default();
         }
-        let speed = || pools.iter().filter(fits).map(|pool| pool.facts.speed).max();
+        let speed = || pools.iter().filter(fits).map(|pool| pool.facts.fastest()).max();
         let rate = match task.needs() {
             None => *fastest.entry(task.size().preferred()).or_insert_with(speed),
             Some(_) => speed(),
@@ -159,10 +160,7 @@ pub(super) fn bounds(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> 
         pools.iter().filter(fits).map(on).min().unwrap_or(reference)
     };
     let units = sum(&|job, run| if run.is_zero() { 0 } else { procs(job) * work_of(job) });
-    let speeds: u128 = pools
-        .iter()
-        .map(|pool| u128::from(pool.facts.processors) * u128::from(pool.facts.speed.units()))
-        .sum();
+    let speeds: u128 = pools.iter().map(|pool| pool.facts.total_speed()).sum();
     let spread = span(units.checked_div(speeds).unwrap_or(0));
     // Where run times do not follow from speeds, no more can run at once than there are processors.
     let processors: u128 = pools.iter().map(|pool| u128::from(pool.facts.processors)).sum();

@@ -104,6 +104,7 @@ impl Site {
         PoolReport {
             present: partition.present(),
             free: partition.view(now).free(),
+            free_by_group: partition.free_by_group(),
             waiting: partition.waiting(),
             running: partition.running(),
             backlog: partition.backlog(),

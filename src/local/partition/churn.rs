@@ -126,9 +126,8 @@ impl Partition {
         step: &mut Step<'_>,
     ) -> Result<(), PartitionError> {
         let state = &mut self.state;
-        let factor_of = |machine: &u32| state.slow.get(machine).copied().unwrap_or(Rate::FULL);
         let others = machines.iter().filter(|machine| *machine < state.spec.machines());
-        let slowed: ProcSet = others.filter(|machine| factor_of(machine) != factor).collect();
+        let slowed: ProcSet = others.filter(|machine| state.factor(*machine) != factor).collect();
         if slowed.is_empty() {
             return Ok(());
         }

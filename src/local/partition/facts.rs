@@ -11,6 +11,11 @@ impl Partition {
         self.state.here.len()
     }
 
+    /// The free processors by group of machines, in the order in which they are given; none if there is one group.
+    pub fn free_by_group(&self) -> Vec<u32> {
+        self.state.groups.count(&self.state.free)
+    }
+
     /// When an arriving job could start, between two instants; see [`crate::local::LocalPolicy::start_estimates`].
     pub fn start_estimates(&self, now: Time) -> StartEstimates {
         let view = View { state: &self.state, now };

@@ -118,7 +118,8 @@ impl Partition {
             self.begin_attempt(key, &placement, begin);
         }
         self.put(key, placement, share, step)?;
-        if has_past || begin > step.now || !self.state.slow.is_empty() {
+        let moves = begin > step.now || !self.state.slow.is_empty() || self.state.groups.several();
+        if has_past || moves {
             self.notify_if_moved(key, expected, step.now);
         }
         Ok(())
@@ -137,7 +138,7 @@ impl Partition {
     }
 
     /// Notifies the policy if a job that it has just put on processors is expected to end at another time than work up to
-    /// `expected` takes on machines that are not slowed down.
+    /// `expected` takes on machines of the slowest group that are not slowed down.
     fn notify_if_moved(&mut self, key: JobKey, expected: Work, now: Time) {
         let Some(live) = self.state.table.get(key) else { return };
         let span = (expected - live.done).span_at(live.unhindered(self.state.spec.speed()));

@@ -86,14 +86,14 @@ impl State {
     /// So many free processors: those of machines that are awake first, each by number.
     pub(in crate::local) fn pick(&self, count: u32) -> Option<ProcSet> {
         let Some(sleepers) = self.sleepers.as_ref().filter(|sleepers| sleepers.dormant().1 > 0) else {
-            return self.free.lowest(count);
+            return self.groups.pick(&self.free, count);
         };
         let waits = self.blocks(sleepers.dormant().0);
         let mut awake = self.free.clone();
         awake.remove_all(&waits);
         let first = count.min(awake.len());
-        let mut picked = awake.lowest(first)?;
-        picked.insert_all(&self.free.intersection(&waits).lowest(count - first)?);
+        let mut picked = self.groups.pick(&awake, first)?;
+        picked.insert_all(&self.groups.pick(&self.free.intersection(&waits), count - first)?);
         Some(picked)
     }
 

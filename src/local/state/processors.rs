@@ -290,7 +290,7 @@ impl State {
     }
 
     /// The machines that a set of processors belongs to.
-    fn machines_of(&self, placement: &ProcSet) -> impl Iterator<Item = u32> {
+    pub(in crate::local) fn machines_of(&self, placement: &ProcSet) -> impl Iterator<Item = u32> {
         let cores = self.spec.cores.max(1);
         let mut last = None;
         placement
@@ -306,8 +306,12 @@ impl State {
 
     /// The factor of the slowest machine that a set of processors belongs to.
     pub(in crate::local) fn slowest(&self, placement: &ProcSet) -> Rate {
-        let factor = |machine| self.slow.get(&machine).copied().unwrap_or(Rate::FULL);
-        self.machines_of(placement).map(factor).min().unwrap_or(Rate::FULL)
+        self.machines_of(placement).map(|machine| self.factor(machine)).min().unwrap_or(Rate::FULL)
+    }
+
+    /// The part of its own speed at which a machine runs.
+    pub(in crate::local) fn factor(&self, machine: u32) -> Rate {
+        self.slow.get(&machine).copied().unwrap_or(Rate::FULL)
     }
 
     /// Running jobs on any of these processors, in order of arrival.

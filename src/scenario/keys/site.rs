@@ -1,6 +1,6 @@
 //! A site.
 
-use crate::model::{DayRates, InstantOrder, Named};
+use crate::model::{DayRates, InstantOrder, Named, PlacementRule};
 use crate::scenario::keys::{ChurnKeys, MachineKeys, OwnWorkload, PerKwhKey, ReservationKeys};
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::named::{LocalPolicy, PowerPolicy};
@@ -19,11 +19,11 @@ keys! {
         /// A site file with the keys that this site does not set itself: a path relative to this file, or a file of [the
         /// catalogue](#site-files), such as `"sites/das2-32.toml"`.
         site_file as "use": Option<String>;
-        /// The [local policy](policies.md); each class of machines has its own instance.
+        /// The [local policy](policies.md); each partition has its own instance.
         policy: LocalPolicy = LocalPolicy(Named::bare("easy"));
         /// The [power policy](energy.md#power-policies): which of its machines sleep, and when.
         power_policy: PowerPolicy = PowerPolicy(Named::bare("always-on"));
-        /// Its machines, class by class; a job runs inside one class.
+        /// Its machines, class by class; a job runs inside one partition, which is a class, or several that name the same `partition`.
         machines: Option<Vec<MachineKeys>>;
         /// Power usage effectiveness: energy of the facility over that of its machines, 1 to 10.
         pue: f64 = 1.0;
@@ -44,6 +44,10 @@ keys! {
         zone: Option<String> => "UTC, with a `calendar`";
         /// Order within an instant: one scheduling pass per instant (`"instant"`), or one per event with arrivals before ends.
         order: InstantOrder = InstantOrder::Instant;
+        /// Which free processors a job gets where [a partition has several classes](grid.md#machines-of-several-classes): those with the lowest
+        /// numbers (`"lowest"`), or those of the fastest class first (`"fastest"`), of the one with the lowest price (`"cheapest"`), or with the
+        /// lowest busy power over speed (`"least-power"`).
+        placement: Option<PlacementRule> => "\"lowest\"";
         /// Whether jobs may run beyond their estimate; otherwise they are killed there.
         overrun: bool = false;
         /// Jobs of its local users, see [workloads](#workloads): a table such as `{ lublin = { jobs = 2000, load = 0.5 } }`, its

@@ -6,8 +6,8 @@ use toml::Value;
 use super::{Kind, title};
 use crate::formats::swf::Clean;
 use crate::model::{
-    EstimateBase, FailureAction, InstantOrder, LostData, Payer, PlanRepair, Replan, Sharing, TaskOrder,
-    TransferMode,
+    EstimateBase, FailureAction, InstantOrder, LostData, Payer, PlacementRule, PlanRepair, Replan, Sharing,
+    TaskOrder, TransferMode,
 };
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::names::near;
@@ -150,6 +150,7 @@ words! {
     Engine { "actors" => Self::Actors, "direct" => Self::Direct }
     FailureAction { "requeue" => Self::Requeue, "resubmit" was "give-back" => Self::Resubmit, "wait" => Self::Wait, "fail" => Self::Fail }
     InstantOrder { "instant" => Self::Instant, "event" => Self::Event }
+    PlacementRule { "lowest" => Self::Lowest, "fastest" => Self::Fastest, "cheapest" => Self::Cheapest, "least-power" => Self::LeastPower }
     Payer { "user" => Self::User, "site" => Self::Site }
     LostData { "wait" => Self::Wait, "copy" => Self::Copy, "again" => Self::Again }
     TransferMode { "eager" => Self::Eager, "lazy" => Self::Lazy }

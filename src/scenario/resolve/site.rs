@@ -1,20 +1,15 @@
 //! Resolves sites: machines, power, reservations, random churn.
 
-use std::collections::BTreeSet;
-
 use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::model::{
-    CheckpointInterval, Checkpointing, ChurnSpec, Equipment, MAX_PROCESSORS, MachineGroup, PartitionSpec,
-    RandomChurn, Reservation, SiteError, SiteSpec, SleepSpec,
+    CheckpointInterval, Checkpointing, ChurnSpec, RandomChurn, Reservation, SiteError, SiteSpec,
 };
-use crate::scenario::keys::{ChurnKeys, MachineKeys, OutputKeys, ReservationKeys, SiteKeys, SleepKeys};
-use crate::scenario::kind::forms::PowerKey;
-use crate::scenario::kind::quantity::Quantity;
+use crate::scenario::keys::{ChurnKeys, OutputKeys, ReservationKeys, SiteKeys};
 use crate::scenario::kind::words::{Best, Or};
 use crate::scenario::names::{near, there};
 use crate::scenario::tree::Path;
-use crate::units::{Bytes, Power, Rate, Span, Time};
+use crate::units::{Span, Time};
 
 impl Checker<'_> {
     /// The description of a site, without the script of its churn.
@@ -26,17 +21,7 @@ impl Checker<'_> {
         output: &OutputKeys,
     ) -> SiteSpec {
         let name = keys.name.clone().unwrap_or_default();
-        let mut partitions: Vec<PartitionSpec> = Vec::new();
-        for (at, machines) in keys.machines.iter().flatten().enumerate() {
-            let path = path.key("machines").item(at);
-            let spec = self.machines(&path, machines, reference);
-            if partitions.iter().any(|other| other.name == spec.name) {
-                let message =
-                    format!("the class `{}` is there twice; give one of them another name", spec.name);
-                self.wrong(&path.key("class"), message);
-            }
-            partitions.push(spec);
-        }
+        let partitions = self.partitions(path, keys, reference);
         if partitions.is_empty() {
             let message = "the site has no machines; add `machines = [{ class = \"node\", count = 16 }]`, or `use` a site file";
             self.wrong(path, message);
@@ -51,6 +36,7 @@ impl Checker<'_> {
             policy: keys.policy.0.clone(),
             order: keys.order,
             overrun: keys.overrun,
+            placement: keys.placement.unwrap_or_default(),
             pue_ppm: (pue.clamp(1.0, 10.0) * 1e6).round() as u64,
             tariff: self.tariff(path, keys),
             power: keys.power_policy.0.clone(),
@@ -88,156 +74,6 @@ impl Checker<'_> {
     /// Refuses a value that must be a mistake.
     pub(super) fn beyond_reason(&mut self, path: &Path, value: &str, most: &str) {
         self.wrong(path, format!("{value} is beyond all reason; at most {most}"));
-    }
-
-    fn machines(&mut self, path: &Path, keys: &MachineKeys, reference: f64) -> PartitionSpec {
-        let (count, cores, allocation_unit) = (keys.count, keys.cores, keys.allocation_unit);
-        if keys.class.is_empty() {
-            self.wrong(&path.key("class"), "the class has no name");
-        } else if let Some(bad) = bad_character(&keys.class) {
-            let problem =
-                format!("`{}` has `{bad}` in it; classes are of letters, digits, `-` and `_`", keys.class);
-            self.wrong(&path.key("class"), problem);
-        }
-        let processors = u64::from(count) * u64::from(cores);
-        match (count, cores) {
-            (0, _) => self.wrong(&path.key("count"), "the number of machines must be 1 or more"),
-            (_, 0) => self.wrong(&path.key("cores"), "the number of cores must be 1 or more"),
-            _ if processors > u64::from(MAX_PROCESSORS) => {
-                let message = format!(
-                    "{count} machines of {cores} cores are {processors}; the most is {MAX_PROCESSORS}"
-                );
-                self.wrong(&path.key("count"), message);
-            }
-            _ => {}
-        }
-        if processors > 0 && (allocation_unit == 0 || u64::from(allocation_unit) > processors) {
-            let message = format!(
-                "an allocation unit of {allocation_unit} does not fit {processors} processors; it must be 1 to {processors}"
-            );
-            self.wrong(&path.key("allocation_unit"), message);
-        }
-        let absent = keys.absent.value().unwrap_or(count);
-        if absent > count {
-            self.wrong(&path.key("absent"), format!("{absent} of {count} machines cannot be absent"));
-        }
-        let (idle, busy) = (per_core(keys.idle, cores), per_core(keys.busy, cores));
-        if idle > busy {
-            let message = format!("{} idle is more than {} busy", keys.idle, keys.busy);
-            self.wrong(&path.key("idle"), message);
-        }
-        if busy > Power::from_milliwatts(1_000_000_000) {
-            self.beyond_reason(&path.key("busy"), &format!("{} a core", busy.text()), "1000 kW");
-        } else if u128::from(busy.milliwatts()) * u128::from(processors) > 10_000_000_000_000 {
-            let all = format!("{} a core of {processors}", busy.text());
-            self.beyond_reason(&path.key("busy"), &all, "10 GW for the class");
-        }
-        let price = keys.price;
-        if price.nanos() > 1_000_000_000_000_000_000 {
-            self.beyond_reason(&path.key("price"), &price.text(), "1000000000");
-        }
-        let group = MachineGroup {
-            class: keys.class.clone(),
-            machines: count,
-            speed: self.speed(path, keys, reference),
-            idle,
-            busy,
-            price,
-            equipment: self.equipment(path, keys),
-            sleep: keys
-                .sleep
-                .as_ref()
-                .map(|sleep| self.sleep(&path.key("sleep"), sleep, (idle, busy), cores)),
-        };
-        PartitionSpec {
-            name: keys.class.clone(),
-            groups: vec![group],
-            absent: absent.min(count),
-            cores,
-            allocation_unit,
-        }
-    }
-
-    /// The sleep state of machines with so many cores of this power.
-    fn sleep(
-        &mut self,
-        path: &Path,
-        keys: &SleepKeys,
-        (idle, busy): (Power, Power),
-        cores: u32,
-    ) -> SleepSpec {
-        let machine =
-            |core: Power| Power::from_milliwatts(core.milliwatts().saturating_mul(u64::from(cores)));
-        let (idle, busy) = (machine(idle), machine(busy));
-        if keys.power >= idle {
-            let message =
-                format!("a machine draws {} asleep and {} idle; sleep saves nothing", keys.power, idle);
-            self.wrong(&path.key("power"), message);
-        }
-        let spec = SleepSpec {
-            asleep: keys.power,
-            wake: keys.wake,
-            waking: keys.waking.unwrap_or(busy),
-            fall: keys.fall,
-            falling: keys.falling.unwrap_or(idle),
-        };
-        for (key, span) in [("wake", spec.wake), ("fall", spec.fall)] {
-            if span > Span::from_secs(86_400) {
-                self.beyond_reason(&path.key(key), &span.text(), "a day");
-            }
-        }
-        for (key, power) in [("waking", spec.waking), ("falling", spec.falling)] {
-            if power.milliwatts() > busy.milliwatts().saturating_mul(10) {
-                self.beyond_reason(&path.key(key), &power.text(), "ten times that of a busy machine");
-            }
-        }
-        spec
-    }
-
-    /// What a machine has beyond processors.
-    fn equipment(&mut self, path: &Path, keys: &MachineKeys) -> Equipment {
-        if keys.memory == Some(Bytes::ZERO) {
-            self.wrong(
-                &path.key("memory"),
-                "a machine has more memory than none; leave it out if it is not known",
-            );
-        }
-        let mut tags = BTreeSet::new();
-        for (at, tag) in keys.tags.iter().flatten().enumerate() {
-            let problem = match tag.as_str() {
-                "" => "a tag is a word such as `gpu`".to_owned(),
-                _ if tags.insert(tag.clone()) => continue,
-                _ => format!("the tag `{tag}` is there twice"),
-            };
-            self.wrong(&path.key("tags").item(at), problem);
-        }
-        Equipment { memory: keys.memory, tags }
-    }
-
-    fn speed(&mut self, path: &Path, keys: &MachineKeys, reference: f64) -> Rate {
-        let (key, speed, described) = match (keys.mips, keys.speed) {
-            (Some(_), Some(_)) => {
-                self.wrong(
-                    &path.key("speed"),
-                    "`mips` and `speed` both give the speed of a core; remove one",
-                );
-                return Rate::FULL;
-            }
-            (Some(mips), None) => {
-                let speed = mips / reference;
-                let at = format!("{mips} MIPS at `reference_mips = {reference}` are a speed of {speed}");
-                ("mips", speed, at)
-            }
-            (None, speed) => {
-                let speed = speed.unwrap_or(1.0);
-                ("speed", speed, format!("`{speed}` is not a speed"))
-            }
-        };
-        let rate = Rate::from_f64(speed).filter(|_| (0.001..=1e6).contains(&speed));
-        rate.unwrap_or_else(|| {
-            self.wrong(&path.key(key), format!("{described}; it must be from 0.001 to 1000000"));
-            Rate::FULL
-        })
     }
 
     fn reservation(&mut self, path: &Path, keys: &ReservationKeys, spec: &mut SiteSpec) {
@@ -329,17 +165,6 @@ impl Checker<'_> {
 }
 
 /// The first character that must not be in a name used in keys and events.
-fn bad_character(name: &str) -> Option<char> {
+pub(super) fn bad_character(name: &str) -> Option<char> {
     name.chars().find(|c| !c.is_alphanumeric() && !matches!(c, '-' | '_'))
-}
-
-/// Power per core, to the nearest milliwatt.
-fn per_core(power: PowerKey, cores: u32) -> Power {
-    match power {
-        PowerKey::Core(power) => power,
-        PowerKey::Machine(power) => {
-            let cores = u64::from(cores.max(1));
-            Power::from_milliwatts(power.milliwatts().saturating_add(cores / 2) / cores)
-        }
-    }
 }

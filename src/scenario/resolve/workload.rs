@@ -1,9 +1,10 @@
 //! Resolves workloads: logs, generators and offered load.
 
+use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 
 use super::Checker;
-use crate::model::{Named, NamedError, PartitionSpec, SiteSpec};
+use crate::model::{MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
 use crate::scenario::archive;
 use crate::scenario::defaults::STDIN;
 use crate::scenario::keys::{OwnWorkload, WorkloadKeys};
@@ -33,8 +34,12 @@ impl Room {
         let present = partitions.clone().filter(|partition| partition.absent < partition.machines());
         let ever = partitions.clone().map(PartitionSpec::usable).max().unwrap_or(0);
         let power = |partition: &PartitionSpec| {
-            let machines = partition.machines() - partition.absent;
-            f64::from(machines) * f64::from(partition.cores) * partition.speed().as_f64()
+            let present = partition.machines() - partition.absent;
+            let of_group = |(machines, group): (Range<u32>, &MachineGroup)| {
+                let there = machines.end.min(present).saturating_sub(machines.start);
+                f64::from(there) * f64::from(partition.cores) * group.speed.as_f64()
+            };
+            partition.numbered().map(of_group).sum::<f64>()
         };
         Self {
             largest: present.map(PartitionSpec::usable).max().unwrap_or(ever).max(1),

@@ -100,12 +100,12 @@ impl Submitted {
         begin: Time,
         place: &PartitionSpec,
     ) -> Vec<(&'a TaskRow, Time, String)> {
-        let overhead = self.workflow.overheads.job_overhead;
+        let overhead = place.at_best(self.workflow.overheads.job_overhead);
         let (from, to) = member.by_class.get(&place.name).copied().unwrap_or(member.run);
         let by_class = member.by_class.contains_key(&place.name);
         let least = |run: Span| match by_class {
-            true => run,
-            false => Work::of_runtime(run).span_at(place.speed()).unwrap_or(Span::MAX),
+            true => place.at_best(run),
+            false => Work::of_runtime(run).span_at(place.fastest()).unwrap_or(Span::MAX),
         };
         // Instants are rounded to microseconds.
         let soon = |took: Span, least: Span| took + Span::from_micros(1) < least;
@@ -158,7 +158,7 @@ fn in_turn<'a>(
     None
 }
 
-/// Where a job ran, if every job there goes at the speed of its processors or slower.
+/// Where a job ran, if every job there goes at the speed of its processors, or of the fastest, or slower.
 fn place<'p>(job: &TaskJob, platform: &'p Platform) -> Option<&'p PartitionSpec> {
     let part = platform.named(&job.site, job.partition.as_deref())?;
     (platform.rigid && platform.known).then_some(part)

@@ -86,7 +86,7 @@ impl Submitted {
         let near = whole.critical_path.micros().abs_diff(reference.micros()) <= 1;
         let mut runs = BTreeMap::new();
         for task in &spec.tasks {
-            let fastest = || self.places(task, platform).map(|part| part.speed()).max();
+            let fastest = || self.places(task, platform).map(|part| part.fastest()).max();
             runs.entry(self.wants(task)).or_insert_with(fastest);
         }
         let run = |task: &WorkflowTask| {
@@ -118,8 +118,7 @@ impl Submitted {
         };
         let units: u128 = spec.tasks.iter().filter(fits).map(area).sum();
         let partitions = platform.sites.iter().flat_map(|site| &site.spec.partitions);
-        let speeds: u128 =
-            partitions.clone().map(|part| u128::from(part.usable()) * u128::from(part.speed().units())).sum();
+        let speeds: u128 = partitions.clone().map(PartitionSpec::total_speed).sum();
         let places: u128 = partitions.clone().map(|part| u128::from(part.usable())).sum();
         let even = u128::from(work.micros()).checked_div(places).unwrap_or(0);
         let alone = fastest_path.max(span(units.checked_div(speeds).unwrap_or(0))).max(span(even));
@@ -278,8 +277,8 @@ impl Submitted {
     }
 }
 
-/// How long a task runs there.
+/// How long a task runs there, on its fastest machines.
 fn time_in(task: &WorkflowTask, place: &PartitionSpec) -> Option<Span> {
-    let by_speed = || Work::of_runtime(task.runtime).span_at(place.speed());
-    task.by_class.get(&place.name).copied().or_else(by_speed)
+    let by_speed = || Work::of_runtime(task.runtime).span_at(place.fastest());
+    task.by_class.get(&place.name).map(|time| place.at_best(*time)).or_else(by_speed)
 }

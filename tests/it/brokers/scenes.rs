@@ -118,6 +118,7 @@ pub(super) fn idle(number: u32, processors: u32, percent: u64) -> Pool {
         cores: 1,
         equipment: Equipment::default(),
         speed: Rate::ratio(percent, 100),
+        groups: Vec::new(),
         idle: Power::ZERO,
         busy: Power::ZERO,
         pue_ppm: 1_000_000,
@@ -200,6 +201,7 @@ fn facts() -> impl Strategy<Value = PoolFacts> {
             cores: 1,
             equipment: Equipment::default(),
             speed: Rate::from_units(speed),
+            groups: Vec::new(),
             idle: Power::from_milliwatts(idle),
             busy: Power::from_milliwatts(idle + more),
             pue_ppm,
@@ -255,6 +257,7 @@ fn pools() -> impl Strategy<Value = Pool> {
                 report: PoolReport {
                     present,
                     free,
+                    free_by_group: Vec::new(),
                     waiting,
                     running: present - free,
                     backlog: backlog.into(),

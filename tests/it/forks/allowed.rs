@@ -2,7 +2,8 @@
 
 use gridemu::grid::{GridError, changes};
 use gridemu::model::{
-    ChurnAct, GridSpec, Link, Machines, PartitionId, PlannedChurn, ProcSet, Reservation, Sharing, SiteSpec,
+    ChurnAct, GridSpec, Link, MachineGroup, Machines, PartitionId, PlacementRule, PlannedChurn, ProcSet,
+    Reservation, Sharing, SiteSpec,
 };
 use gridemu::units::{Bandwidth, Price, Rate, Span, Time};
 
@@ -22,7 +23,11 @@ type Edit = fn(&mut GridSpec);
 
 #[test]
 fn what_changes_is_told() {
-    let cases: [(Edit, &str); 14] = [
+    let cases: [(Edit, &str); 15] = [
+        (
+            |spec| spec.sites[0].placement = PlacementRule::Fastest,
+            "site `site-0`: placement: fastest instead of lowest",
+        ),
         (|spec| spec.seed = 7, "seed of later draws: 7 instead of 1"),
         (
             |spec| spec.sites[1].policy = "easy".parse().unwrap(),
@@ -80,7 +85,11 @@ fn what_changes_is_told() {
 
 #[test]
 fn what_cannot_change_is_refused() {
-    let cases: [(Edit, &str); 12] = [
+    let cases: [(Edit, &str); 13] = [
+        (
+            |spec| spec.sites[0].partitions[0].groups.push(MachineGroup::plain("new", 2)),
+            "machine classes would be `default`, `new` instead of `default`",
+        ),
         (
             |spec| spec.sites[0].name = "other".to_owned(),
             "the sites `other`, `site-1`, not `site-0`, `site-1`",

@@ -4,7 +4,8 @@ use gridemu::experiment::{Progress, Run};
 use gridemu::grid::Policies;
 use gridemu::metrics::Window;
 use gridemu::model::{
-    ChurnAct, Elastic, FailureAction, JobAct, JobId, Link, PartitionId, PlannedJobAct, ProcSet, Sharing,
+    ChurnAct, Elastic, FailureAction, JobAct, JobId, Link, PartitionId, PlacementRule, PlannedJobAct,
+    ProcSet, Sharing,
 };
 use gridemu::scenario::{Scenario, Workload};
 use gridemu::units::{Bandwidth, Bytes, Power, Rate, Span, Time};
@@ -259,4 +260,29 @@ fn windows_ends_and_logs() {
     let Workload::File(path) = &planned.workload else { panic!("a log") };
     assert!(path.is_absolute() && path.ends_with("tests/it/scenarios/good/tiny.swf"), "{}", path.display());
     assert_eq!(planned.shaping.procs, Some(16));
+}
+
+/// Classes that name the same partition are its groups; events and reservations name the partition, or one of its classes by its own numbers.
+#[test]
+fn classes_may_form_a_partition() {
+    let text = "[[site]]\nname = 'a'\nplacement = 'least-power'\nmachines = [\n  { class = 'old', partition = 'batch', count = 4, cores = 2, price = '2/core-h' },\n  { class = 'gpu' },\n  { class = 'new', partition = 'batch', count = 3, cores = 2, speed = 2, absent = 1 },\n]\n[[site.reservation]]\nprocs = 14\nfrom = '0 s'\nto = '10 s'\n[[event]]\nat = '1 min'\nslow = 'a/new/0-1'\nfactor = 0.5\n[[event]]\nat = '2 min'\nleave = 'a/batch/4-5'\n[[event]]\nat = '3 min'\nleave = 'a/old'\n";
+    let grid = fine(text, &[]).resolved.grid;
+    let site = &grid.sites[0];
+    let [batch, gpu] = site.partitions.as_slice() else { panic!("two partitions") };
+    assert_eq!((batch.name.as_str(), gpu.name.as_str()), ("batch", "gpu"));
+    assert_eq!((batch.machines(), batch.processors(), batch.absent), (7, 14, 1));
+    let classes: Vec<&str> = batch.groups.iter().map(|group| group.class.as_str()).collect();
+    assert_eq!((classes, site.placement), (vec!["old", "new"], PlacementRule::LeastPower));
+    assert_eq!((batch.speed(), batch.groups[1].speed), (Rate::FULL, Rate::ratio(2, 1)));
+    assert_eq!((site.reservations[0].0, site.reservations[0].1.name.as_str()), (0, "reservation-1"));
+    let which = |act: &ChurnAct| match act {
+        ChurnAct::Slow { machines, .. } | ChurnAct::Leave(machines) => machines.which.to_string(),
+        _ => "none".to_owned(),
+    };
+    let acts: Vec<String> = site.churn.script.iter().map(|act| which(&act.act)).collect();
+    assert_eq!(acts, ["4-5", "4-5", "0-3"]);
+    assert!(
+        refused(&text.replace("new/0-1", "new/3"), &[])
+            .contains("has 3 machines `new`, numbered from 0 to 2")
+    );
 }

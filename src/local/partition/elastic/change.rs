@@ -170,19 +170,33 @@ impl Partition {
         !view.bookings().is_empty() && from < to && !view.profile().fits(from, to.since(from), procs)
     }
 
-    /// Gives a running job the lowest free processors, if they stay free for as long as it needs them.
+    /// Gives a running job free processors, if they stay free for as long as it needs them.
     fn grow(&mut self, key: JobKey, by: u32, step: &mut Step<'_>) -> Result<(), CommandError> {
         // A running job does not wait for machines to wake up.
         if by > self.state.awake() {
             return Err(CommandRefusal::NoRoom.into());
         }
-        let Some(live) = self.state.table.get(key) else { return Ok(()) };
-        let until = live.expected_end.max(step.now + Span::TICK);
+        let more = self.state.pick(by).ok_or(CommandRefusal::NoRoom)?;
+        let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
+        let (share, from, held) = (live.share, live.expected_end, live.held);
+        let mut until = from;
+        if self.state.groups.several() {
+            // On machines of a slower group it may end later.
+            let mut placement = live.placement.clone();
+            placement.insert_all(&more);
+            let larger = LiveJob { placement, held: held + by, ..live.copy() };
+            if !self.state.ends_in_time(&larger, step.now) {
+                return Err(CommandRefusal::TooLong.into());
+            }
+            until = from.max(self.state.would_end(&larger, step.now));
+            if self.is_booked(from, until, held, step.now) {
+                return Err(CommandRefusal::NoRoom.into());
+            }
+        }
+        let until = until.max(step.now + Span::TICK);
         if !self.view(step.now).profile().fits(step.now, until.since(step.now), by) {
             return Err(CommandRefusal::NoRoom.into());
         }
-        let share = live.share;
-        let more = self.state.pick(by).ok_or(CommandRefusal::NoRoom)?;
         self.state.settle(key, step);
         self.state.occupy(&more, by, share, step);
         if let Some(live) = self.state.table.get_mut(key) {
@@ -202,10 +216,7 @@ impl Partition {
         if !self.state.ends_in_time(&smaller, step.now) {
             return Err(CommandRefusal::TooLong.into());
         }
-        let rate = self.state.rate_of(&smaller);
-        let done = smaller.done + Work::done(smaller.rate, step.now.since(smaller.since));
-        let left = (smaller.estimated - done).span_at(rate).unwrap_or(Span::MAX);
-        let until = step.now.checked_add(left).unwrap_or(Time::NEVER);
+        let until = self.state.would_end(&smaller, step.now);
         if self.is_booked(smaller.expected_end, until, kept.len(), step.now) {
             return Err(CommandRefusal::NoRoom.into());
         }
@@ -263,6 +274,13 @@ impl State {
         };
         let ends = span.and_then(|span| now.max(changed.ready()).checked_add(span));
         ends.is_some_and(|end| end <= LATEST)
+    }
+
+    /// When a running job, as a command would change it now, is expected to end.
+    fn would_end(&self, changed: &LiveJob, now: Time) -> Time {
+        let done = changed.done + Work::done(changed.rate, now.since(changed.since));
+        let left = (changed.estimated - done).span_at(self.rate_of(changed)).unwrap_or(Span::MAX);
+        now.checked_add(left).unwrap_or(Time::NEVER)
     }
 
     /// Makes a job that joins a queue anew request the processors that a command has set.
