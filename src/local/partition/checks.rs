@@ -106,7 +106,7 @@ impl State {
             Placement::Any(count) => {
                 self.check_size(live, count)?;
                 let free = self.unused;
-                self.groups.pick(&self.free, count).ok_or(Violation::NotEnough { needed: count, free })
+                self.pick(count).ok_or(Violation::NotEnough { needed: count, free })
             }
             Placement::On(set) => {
                 self.check_size(live, set.len())?;
