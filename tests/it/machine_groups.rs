@@ -4,13 +4,14 @@ use std::fs;
 
 use gridemu::broker::{Pool, PoolFacts, PoolGroup, Task};
 use gridemu::model::{
-    Equipment, GridContext, Job, MachineGroup, PartitionSpec, PlacementRule, PoolId, SiteSpec, TaskContext,
-    TaskTimes,
+    CommandRefusal, Elastic, Equipment, GridContext, Job, MachineGroup, PartitionSpec, PlacementRule, PoolId,
+    SiteSpec, Speedup, TaskContext, TaskTimes,
 };
 use gridemu::units::{Power, Price, Rate, Span};
 
 use crate::cli::gridemu;
-use crate::support::{Law, Ran, check, job, run, site};
+use crate::elastic::{refused, with};
+use crate::support::{Law, Ran, With, check, job, reserve, run, site};
 
 /// Machines 0 to 3 of speed 1, and 4 and 5 of speed 2, under EASY.
 fn two_groups(placement: PlacementRule) -> SiteSpec {
@@ -44,6 +45,20 @@ fn estimates_count_on_the_slowest_machines() {
     // With the lowest numbers first, job 1 takes slow ones and job 2 slow and fast ones.
     let ran = lawful(&two_groups(PlacementRule::Lowest), &jobs[..2]);
     assert_eq!([ran.times(1), ran.times(2)], [(0, 100), (1, 101)]);
+}
+
+/// On the two fast processors the job would end at 50. At 5 it gets a slow one too: the 90 s of work that are left run at 3/2 × 1, to 65. Not
+/// if two processors are reserved from 55 on: it would keep three of four until then.
+#[test]
+fn a_job_that_grows_onto_slow_machines_gets_slower() {
+    let mut spec = two_groups(PlacementRule::Fastest);
+    spec.partitions[0].groups[0].machines = 2;
+    spec.policy = "easy-e".parse().unwrap();
+    let grows = with(job(1, 0, 2, 100).malleable(2, 4, Speedup::Linear), &[(5, Elastic::ExtendProcs(1))]);
+    assert_eq!(lawful(&spec, std::slice::from_ref(&grows)).times(1), (0, 65));
+    let spec = reserve(spec, "class", 55, 60, 2);
+    let ran = lawful(&spec, &[grows]);
+    assert_eq!((ran.times(1), refused(&ran)), ((0, 50), vec![CommandRefusal::NoRoom]));
 }
 
 /// The second group is the fastest, the third the cheapest; the first needs 10 W a core for speed 1, the second 30 W for speed 2, the third 9 W

@@ -179,7 +179,6 @@ impl Partition {
         let more = self.state.pick(by).ok_or(CommandRefusal::NoRoom)?;
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
         let (share, from, held) = (live.share, live.expected_end, live.held);
-        let mut until = from;
         if self.state.groups.several() {
             // On machines of a slower group it may end later.
             let mut placement = live.placement.clone();
@@ -188,12 +187,12 @@ impl Partition {
             if !self.state.ends_in_time(&larger, step.now) {
                 return Err(CommandRefusal::TooLong.into());
             }
-            until = from.max(self.state.would_end(&larger, step.now));
-            if self.is_booked(from, until, held, step.now) {
+            let until = self.state.would_end(&larger, step.now);
+            if self.is_booked(from, until, held + by, step.now) {
                 return Err(CommandRefusal::NoRoom.into());
             }
         }
-        let until = until.max(step.now + Span::TICK);
+        let until = from.max(step.now + Span::TICK);
         if !self.view(step.now).profile().fits(step.now, until.since(step.now), by) {
             return Err(CommandRefusal::NoRoom.into());
         }
