@@ -83,7 +83,7 @@ impl State {
         self.unused - self.free.intersection(&self.blocks(dormant)).len()
     }
 
-    /// So many free processors: those of machines that are awake first, each by number.
+    /// So many free processors: those of machines that are awake first, each by the placement rule.
     pub(in crate::local) fn pick(&self, count: u32) -> Option<ProcSet> {
         let Some(sleepers) = self.sleepers.as_ref().filter(|sleepers| sleepers.dormant().1 > 0) else {
             return self.groups.pick(&self.free, count);

@@ -6,11 +6,6 @@ use crate::model::{JobKey, MachineRecord, MachineState, ProcSet, Record};
 use crate::units::{Rate, Time};
 
 impl State {
-    /// So many free processors, by the placement rule.
-    pub(in crate::local) fn pick(&self, count: u32) -> Option<ProcSet> {
-        self.groups.pick(&self.free, count)
-    }
-
     /// Allocates processors to a job.
     #[inline(always)]
     pub(in crate::local) fn occupy(
