@@ -10,7 +10,7 @@ use super::choose::{Choose, Pick};
 use super::decision::{Candidate, Choice, PlanTrace};
 use super::mapping::Links;
 use super::plan::{Act, Answer, Decision, Plan, Planned, Reason};
-use super::pool::{Pool, spread};
+use super::pool::Pool;
 use super::ready::Rank;
 use super::tasks::{Asked, Tasks};
 use super::{LiveWorkflow, TaskProgress};
@@ -224,8 +224,7 @@ impl<'a> GridView<'a> {
         if pool.in_flight.jobs == 0 || pool.has_room(procs, start) {
             return Some(start.max(ready));
         }
-        let behind = spread(pool.in_flight.area, pool.report.present);
-        Some((start.max(pool.measured) + behind).max(ready))
+        Some(pool.behind(start).max(ready))
     }
 
     /// When the task would complete: [`GridView::start`] plus its estimated run time there.
@@ -258,13 +257,11 @@ impl<'a> GridView<'a> {
     }
 
     fn put(&mut self, task: Task<'_>, Planned { pool, start, end, reason }: Planned) {
+        let there = self.there(task, pool);
         let into = &mut self.pools[pool];
         let (procs, run) = (into.procs_for(&task), into.run_of(&task));
         if self.count_in_flight {
-            let (flight, area) = (&mut into.in_flight, u128::from(procs) * u128::from(run.micros()));
-            flight.jobs = flight.jobs.saturating_add(1);
-            flight.procs = flight.procs.saturating_add(u64::from(procs));
-            flight.area = flight.area.saturating_add(area);
+            into.expect(procs, u128::from(procs) * u128::from(run.micros()), there);
         }
         into.asked = into.asked.saturating_sub(procs);
         if let Some(data) = self.data {

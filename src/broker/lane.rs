@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::InFlight;
+use super::pool::spread;
 use crate::model::TaskId;
-use crate::units::Stamp;
+use crate::units::{Stamp, Time};
 
 /// An assignment that has neither ended nor returned.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,7 +21,7 @@ pub struct Placed {
     /// When it reaches its site; `None` while the dispatcher holds it back, or its files are on their way there.
     pub arrival: Option<Stamp>,
     /// Whether the pool counts it as on its way: its last report does not include it, and its files can come.
-    pub(super) unseen: bool,
+    pub(crate) unseen: bool,
 }
 
 /// What is on its way to a pool.
@@ -40,6 +41,20 @@ impl Lane {
     /// The sum of the assignments.
     pub(super) fn sum(&self) -> InFlight {
         self.sum
+    }
+
+    /// The same, with when it is expected to be done on so many processors. What is held back is there from now on.
+    pub(super) fn expected(&self, now: Time, processors: u32) -> InFlight {
+        let (mut until, mut held) = (Time::ZERO, self.sum.area);
+        for placed in self.coming.values() {
+            let Some(arrival) = placed.arrival else { break };
+            until = until.max(arrival.time) + spread(placed.area, processors);
+            held -= placed.area;
+        }
+        if held > 0 {
+            until = until.max(now) + spread(held, processors);
+        }
+        InFlight { until, ..self.sum }
     }
 
     pub(super) fn add(&mut self, task: TaskId, placed: &Placed) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Task;
+use super::{Placed, Task};
 use crate::local::StartEstimates;
 use crate::model::{Equipment, Job, PoolId, Size};
 use crate::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time, Work};
@@ -111,6 +111,9 @@ pub struct InFlight {
     pub procs: u64,
     /// Their processors × estimate in processor-microseconds at the speed of the pool.
     pub area: u128,
+    /// When they are expected to be done on all processors of the pool, if each begins no earlier than it is there. What had to end before them counts as far
+    /// as the broker knows of it.
+    pub until: Time,
 }
 
 /// A pool in the broker's view.
@@ -262,6 +265,52 @@ impl Pool {
             return Some(self.measured);
         }
         self.report.start_estimates.start(procs)
+    }
+
+    /// Counts an assignment that is there from this time on.
+    pub(super) fn expect(&mut self, procs: u32, area: u128, there: Time) {
+        let flight = &mut self.in_flight;
+        flight.jobs = flight.jobs.saturating_add(1);
+        flight.procs = flight.procs.saturating_add(u64::from(procs));
+        flight.area = flight.area.saturating_add(area);
+        flight.until = flight.until.max(there) + spread(area, self.report.present);
+    }
+
+    /// When all that is in flight is expected to be done, if it begins no earlier than this.
+    pub(super) fn behind(&self, start: Time) -> Time {
+        let flight = &self.in_flight;
+        (start.max(self.measured) + spread(flight.area, self.report.present)).max(flight.until)
+    }
+
+    /// Takes an assignment out that is over, and ran from one time to another: if it waited for what the report shows, the others are still behind that,
+    /// and what it has left of its estimate is theirs.
+    pub(crate) fn over(&mut self, placed: &Placed, ran: Option<(Time, Time)>) {
+        let took = ran.map_or(0, |(from, to)| u128::from(to.since(from).micros()) * u128::from(placed.procs));
+        if let (Some((_, end)), Some(start)) = (ran, self.reported_start(placed.procs))
+            && start <= end
+        {
+            self.in_flight.until =
+                self.behind(start) + spread(took.saturating_sub(placed.area), self.report.present);
+        }
+        self.spare(placed.area.saturating_sub(took));
+        self.in_flight.area = self.in_flight.area.saturating_sub(placed.area);
+    }
+
+    /// Notes what is in flight at an instant. What has gone since would have taken its time, and what is new is there from now on.
+    pub(crate) fn settle(&mut self, all: InFlight, now: Time) {
+        let before = self.in_flight.area;
+        if all.area > before {
+            self.in_flight.until =
+                self.in_flight.until.max(now) + spread(all.area - before, self.report.present);
+        }
+        self.spare(before.saturating_sub(all.area));
+        let until = if all.jobs > 0 { self.in_flight.until } else { Time::ZERO };
+        self.in_flight = InFlight { until, ..all };
+    }
+
+    fn spare(&mut self, area: u128) {
+        let less = spread(area, self.report.present);
+        self.in_flight.until = Time::ZERO + self.in_flight.until.since(Time::ZERO + less);
     }
 
     /// Processors that are in use according to the view: by running jobs, and by jobs on their way.

@@ -136,7 +136,7 @@ impl Tasks {
     }
 
     /// The assignment of a task, which may wait with the broker for its files.
-    pub(super) fn placed(&self, task: TaskId) -> Option<&Placed> {
+    pub(crate) fn placed(&self, task: TaskId) -> Option<&Placed> {
         match &self.rows.get(&task)?.phase {
             Phase::Staging { placed, .. } | Phase::Placed(placed) => Some(placed),
             Phase::Blocked { .. } | Phase::Ready { .. } => None,
@@ -353,6 +353,11 @@ impl Tasks {
     /// The sum of the assignments that the pool's last report does not include.
     pub fn in_flight(&self, pool: usize) -> InFlight {
         self.lanes[pool].sum()
+    }
+
+    /// The same, with when they are expected to be done on so many processors.
+    pub(crate) fn expected(&self, pool: usize, now: Time, processors: u32) -> InFlight {
+        self.lanes[pool].expected(now, processors)
     }
 
     /// Processors of the jobs that had not arrived at the pool at a moment.

@@ -285,7 +285,7 @@ impl Broker {
                 self.state.last = now.time;
                 self.note_arrival(ended.task, ended.start.is_some());
                 self.state.turns.end(ended.task, ended.start, ended.last_start);
-                let placed = self.state.tasks.remove(ended.task).map(|(pool, _)| self.settle(pool));
+                let placed = self.take_ended(&ended, now);
                 if let Some(pool) = placed {
                     let EndedJob { job, outcome, .. } = ended;
                     self.policy.on(&BrokerEvent::Ended { job, pool, outcome });

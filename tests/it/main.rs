@@ -61,6 +61,7 @@ mod runtime;
 mod saved_before;
 mod scenario;
 mod source_marks;
+mod stale_reports;
 mod support;
 mod tariffs;
 mod validating;

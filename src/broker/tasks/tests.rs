@@ -40,6 +40,22 @@ impl Twin {
         sum
     }
 
+    /// When three processors are through with what is in flight: the latest over all that may be the last to find them idle.
+    fn until(&self, pool: usize, now: u64) -> Time {
+        let flights = self.placed.iter().filter(|(_, flight)| flight.pool == pool && flight.unseen);
+        let known = flights.clone().filter_map(|(number, flight)| Some((flight.arrival?, *number)));
+        let mut known: Vec<(Stamp, u64)> = known.collect();
+        known.sort_unstable();
+        let held: u128 =
+            flights.filter(|(_, f)| f.arrival.is_none()).map(|(number, _)| size(*number).1).sum();
+        let mut takes: Vec<(u64, u128)> =
+            known.iter().map(|(arrival, number)| (arrival.time.micros(), size(*number).1 / 3)).collect();
+        takes.extend((held > 0).then_some((now, held / 3)));
+        let from =
+            |at: usize| u128::from(takes[at].0) + takes[at..].iter().map(|(_, span)| span).sum::<u128>();
+        Time::from_micros((0..takes.len()).map(from).max().unwrap_or(0) as u64)
+    }
+
     fn recallable(&self, queued: bool) -> Vec<TaskId> {
         let placed = self.placed.iter().filter(|(_, flight)| !flight.staged);
         let all = placed.filter(|(_, flight)| queued || flight.arrival.is_none());
@@ -195,6 +211,8 @@ proptest! {
             }
             for pool in 0..3 {
                 prop_assert_eq!(tasks.in_flight(pool), twin.sum(pool, |_| true));
+                let expected = InFlight { until: twin.until(pool, 5), ..tasks.in_flight(pool) };
+                prop_assert_eq!(tasks.expected(pool, Time::from_micros(5), 3), expected);
                 for at in 0..12 {
                     let at = Stamp { time: Time::from_micros(at), round: 1 };
                     let coming = twin.sum(pool, |flight| flight.arrival.is_none_or(|arrival| arrival > at));

@@ -36,7 +36,7 @@ impl Broker {
             for (at, own) in facts.into_iter().enumerate() {
                 let pool = &mut self.state.pools[at];
                 (pool.facts, pool.in_flight) = (own, InFlight::default());
-                self.settle(at);
+                self.settle(at, now);
             }
             self.lose_all();
             self.missed = true;

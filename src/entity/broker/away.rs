@@ -35,12 +35,12 @@ impl Broker {
             }
         }
         if news {
-            self.count_staged(self.state.data.staged().collect());
+            self.count_staged(self.state.data.staged().collect(), now);
         }
     }
 
     /// Has pools count those of these tasks as on their way whose files can come. The others wait until a site is back, and hold nobody up.
-    pub(super) fn count_staged(&mut self, tasks: Vec<TaskId>) {
+    pub(super) fn count_staged(&mut self, tasks: Vec<TaskId>, now: Stamp) {
         for task in tasks {
             let State { data, workflows, tasks, .. } = &mut self.state;
             let (Some(TaskState::Staging(pool)), Some(to)) = (tasks.state(task), data.place_of_task(task))
@@ -50,7 +50,7 @@ impl Broker {
             let comes = |file| data.replicas.is_at(file, to) || data.away(file, to).is_empty();
             let counts = workflows.inputs(task).all(comes);
             if tasks.count_staged(task, counts) {
-                self.settle(pool);
+                self.settle(pool, now);
                 (self.fresh, self.all) = (true, true);
             }
         }
@@ -73,7 +73,7 @@ impl Broker {
         for (file, record) in std::mem::take(&mut self.state.data.stranded) {
             self.bring_home(file, record, now, outbox);
         }
-        self.count_staged(self.state.data.staged().collect());
+        self.count_staged(self.state.data.staged().collect(), now);
     }
 
     /// Handles a copy that has broken off because a site has left.
@@ -90,7 +90,7 @@ impl Broker {
         } else if let Some(task) = self.reader_at(file, to) {
             self.bring(file, to, task, now, outbox);
         }
-        self.count_staged(self.state.data.waiting_for(file, to..=to));
+        self.count_staged(self.state.data.waiting_for(file, to..=to), now);
     }
 
     /// The first task that waits for a file at a place; else, if data is eager, the first that is planned to read it there.

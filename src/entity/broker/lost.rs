@@ -23,7 +23,7 @@ impl Broker {
         self.note_arrival(task(&job), job.grid.as_ref().is_some_and(|grid| grid.first_start.is_some()));
         if let Some((at, earlier)) = self.state.tasks.remove(task(&job)) {
             refused = earlier;
-            let pool = self.settle(at);
+            let pool = self.settle(at, now);
             match why {
                 EventCause::Refused(_) => refused.push(pool),
                 EventCause::SiteLeft => {

@@ -118,7 +118,7 @@ impl Broker {
             }
         }
         for at in 0..self.state.pools.len() {
-            self.settle(at);
+            self.settle(at, now);
         }
         asks.into_iter().for_each(|(at, procs, measured)| self.asked(at, procs, measured));
         self.fresh = true;

@@ -1,7 +1,7 @@
 //! What sites say of themselves: their reports, and their requests for work.
 
 use super::Broker;
-use crate::entity::{Outbox, SiteReport, Stamp};
+use crate::entity::{EndedJob, Outbox, SiteReport, Stamp};
 use crate::model::PoolId;
 
 impl Broker {
@@ -17,7 +17,9 @@ impl Broker {
             pool.measured = report.measured.time;
             pool.open = report.open;
             self.state.tasks.measured(at, report.measured);
-            self.settle(at);
+            if self.spec.count_in_flight {
+                pool.in_flight = self.state.tasks.expected(at, now.time, pool.report.present);
+            }
             if self.unchecked.remove(&at) || check {
                 self.lose_misfits(at);
             }
@@ -31,12 +33,23 @@ impl Broker {
     }
 
     /// Updates the sum of the jobs on their way to a pool.
-    pub(super) fn settle(&mut self, at: usize) -> PoolId {
+    pub(super) fn settle(&mut self, at: usize, now: Stamp) -> PoolId {
         let pool = &mut self.state.pools[at];
         if self.spec.count_in_flight {
-            pool.in_flight = self.state.tasks.in_flight(at);
+            pool.settle(self.state.tasks.in_flight(at), now.time);
         }
         pool.facts.id
+    }
+
+    /// Takes out a job that has ended. Returns its pool.
+    pub(super) fn take_ended(&mut self, ended: &EndedJob, now: Stamp) -> Option<PoolId> {
+        let placed = self.state.tasks.placed(ended.task).copied();
+        let (at, _) = self.state.tasks.remove(ended.task)?;
+        if let Some(placed) = placed.filter(|placed| self.spec.count_in_flight && placed.unseen) {
+            let ran = ended.last_start.map(|start| (start, ended.end));
+            self.state.pools[at].over(&placed, ran);
+        }
+        Some(self.settle(at, now))
     }
 
     /// Takes a request for work: what is on its way to the pool answers a part of it.

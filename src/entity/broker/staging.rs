@@ -85,7 +85,7 @@ impl Broker {
         let task = task(&job);
         self.state.tasks.stage(job);
         self.gather(task, site, now, outbox);
-        self.count_staged(vec![task]);
+        self.count_staged(vec![task], now);
     }
 
     /// Has the files that a task reads brought to a site, where it waits for those that are not there. True if all are there.
@@ -250,7 +250,7 @@ impl Broker {
                     self.bring(copy.file, to, *task, now, outbox);
                 }
             }
-            self.count_staged(others);
+            self.count_staged(others, now);
         }
     }
 
@@ -295,7 +295,7 @@ impl Broker {
         outbox: &mut dyn Outbox,
     ) -> bool {
         let Some((at, mut job, refused)) = self.state.tasks.unstage(task) else { return false };
-        let pool = self.settle(at);
+        let pool = self.settle(at, now);
         self.forget_files(task);
         outbox.record(Record::Event(EventRecord { kind, cause, ..of_job(&job, now.time) }));
         // The task did not cause this: no assignment is counted.

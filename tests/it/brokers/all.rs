@@ -193,6 +193,7 @@ proptest! {
             (pool.report.waiting, pool.report.running, pool.in_flight.jobs) = (c as u32, u32::MAX, d as u32);
             pool.report.backlog = u128::from(h) << (a % 64);
             (pool.in_flight.procs, pool.in_flight.area) = (e, u128::MAX - u128::from(f));
+            pool.in_flight.until = Time::from_micros(a ^ h);
             pool.measured = Time::from_micros(h);
             pool.report.start_estimates.steps.push((u32::MAX, Time::from_micros(g)));
             pool.asked = f as u32;

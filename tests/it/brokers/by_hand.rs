@@ -109,8 +109,8 @@ fn what_is_in_flight_takes_free_processors_first() {
             (1, 0, 10, 90),
             (2, 0, 10, 90),
             (3, 0, 10, 90),
-            // No room: what is in flight, (2 + 2 + 1) × 80, takes 8 processors 50 from when the report was made.
-            (4, 0, 50, 130),
+            // No room: what is in flight, (2 + 2 + 1) × 80, takes 8 processors 50, from when it was sent.
+            (4, 0, 60, 140),
             // (2 + 2 + 1 + 1) × 80 / 8 = 60 after 60.
             (5, 0, 120, 200),
         ]

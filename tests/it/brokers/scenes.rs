@@ -219,8 +219,8 @@ fn pools() -> impl Strategy<Value = Pool> {
     let shares = (0..101_u32, 0..101_u32, 0..101_u32);
     let queue = prop_oneof![Just((0, 0)), (1..20_u32, 1..200_000_000_000_u64)];
     let flight = prop_oneof![
-        2 => Just((0, 0, 0)),
-        1 => (1..4_u32, 1..24_u64, 1..100_000_000_000_u64),
+        2 => Just((0, 0, 0, 0)),
+        1 => (1..4_u32, 1..24_u64, 1..100_000_000_000_u64, 0..2 * NOW),
     ];
     let waits = vec(0..2_000_000_000_u64, 4);
     (facts(), shares, queue, flight, waits, 0..NOW, 0..3_000_000_000_u64, 0..8_u8).prop_map(
@@ -228,7 +228,7 @@ fn pools() -> impl Strategy<Value = Pool> {
             facts,
             (there, unused, asked),
             (waiting, backlog),
-            (jobs, procs, area),
+            (jobs, procs, area, until),
             waits,
             age,
             price,
@@ -267,7 +267,7 @@ fn pools() -> impl Strategy<Value = Pool> {
                 },
                 measured,
                 open: closed > 0,
-                in_flight: InFlight { jobs, procs, area: area.into() },
+                in_flight: InFlight { jobs, procs, area: area.into(), until: Time::from_micros(until) },
                 asked: present * asked / 100,
             }
         },

@@ -89,9 +89,9 @@ impl Twin {
         self.named.params.get(key).map_or("", String::as_str)
     }
 
-    fn start(&self, at: usize, job: &Job) -> Option<u128> {
+    /// When the job and its input can be there.
+    fn there(&self, at: usize, job: &Job) -> u128 {
         let pool = &self.pools[at];
-        let (said, flight) = (said(pool, job)?, &pool.in_flight);
         let latency = u128::from(pool.facts.latency.micros());
         let mut ready = self.now + latency;
         if let Some(grid) = job.grid.as_ref().filter(|grid| grid.input.count() > 0) {
@@ -99,12 +99,32 @@ impl Twin {
             ready += latency;
             ready += pool.facts.bandwidth.map_or(0, |b| (bits * 1_000_000).div_ceil(b.bits().into()));
         }
+        ready
+    }
+
+    fn start(&self, at: usize, job: &Job) -> Option<u128> {
+        let (pool, ready) = (&self.pools[at], self.there(at, job));
+        let (said, flight) = (said(pool, job)?, &pool.in_flight);
         Some(if flight.jobs == 0 || room(pool, job) {
             said.max(ready)
         } else {
-            (said.max(pool.measured.micros().into()) + flight.area / u128::from(pool.report.present))
-                .max(ready)
+            let begin = said.max(pool.measured.micros().into());
+            let behind = begin + flight.area / u128::from(pool.report.present);
+            behind.max(flight.until.micros().into()).max(ready)
         })
+    }
+
+    /// Counts a job as on its way.
+    fn send(&mut self, at: usize, job: &Job) {
+        let there = self.there(at, job);
+        let pool = &mut self.pools[at];
+        let area = u128::from(procs(pool, job)) * run(pool, job);
+        let until = there.max(pool.in_flight.until.micros().into());
+        let until = until + area / u128::from(pool.report.present.max(1));
+        pool.in_flight.jobs += 1;
+        pool.in_flight.procs += u64::from(procs(pool, job));
+        pool.in_flight.area += area;
+        pool.in_flight.until = Time::from_micros(micros(until));
     }
 
     /// As far as the axis goes.
@@ -218,13 +238,11 @@ impl Twin {
         let job = &scene.jobs[at];
         let (start, end) = (self.start(to, job), self.completion(to, job));
         let axis = |time: Option<u128>| Time::from_micros(time.map_or(u64::MAX, micros));
+        if scene.count_in_flight {
+            self.send(to, job);
+        }
         let pool = &mut self.pools[to];
         let procs = procs(pool, job);
-        if scene.count_in_flight {
-            pool.in_flight.jobs += 1;
-            pool.in_flight.procs += u64::from(procs);
-            pool.in_flight.area += u128::from(procs) * run(pool, job);
-        }
         pool.asked = pool.asked.saturating_sub(procs);
         self.next = to + 1;
         Planned { job: at, pool: to, start: axis(start), end: axis(end) }
@@ -234,12 +252,9 @@ impl Twin {
         self.now = scene.now.micros().into();
         self.pools.clone_from(&scene.pools);
         if let Some(placed) = slow_map(&self.named, scene) {
-            for placed in placed.iter().filter(|_| scene.count_in_flight && !is_static(&self.named)) {
-                let pool = &mut self.pools[placed.pool];
-                let (procs, run) = (procs(pool, &scene.jobs[placed.job]), run(pool, &scene.jobs[placed.job]));
-                pool.in_flight.jobs += 1;
-                pool.in_flight.procs += u64::from(procs);
-                pool.in_flight.area += u128::from(procs) * run;
+            let counts = scene.count_in_flight && !is_static(&self.named);
+            for placed in placed.iter().filter(|_| counts) {
+                self.send(placed.pool, &scene.jobs[placed.job]);
             }
             for placed in placed.iter().filter(|_| !is_static(&self.named)) {
                 let pool = &mut self.pools[placed.pool];
