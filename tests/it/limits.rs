@@ -142,6 +142,24 @@ fn a_job_is_ended_at_its_deadline() {
     );
 }
 
+/// A job's explanation says what became of its deadline.
+#[test]
+fn a_missed_deadline_is_explained() {
+    for (keys, job, says) in [
+        (", at_deadline = 'kill'", "2", "cancelled at 110 s: its deadline"),
+        ("", "2", "completed at 150 s: 40 s after its deadline"),
+        (", at_deadline = 'refuse'", "1", "completed at 100 s\n"),
+    ] {
+        let folder = folder(&format!(", deadline = 'submit + 2 x estimate'{keys}"), "");
+        run(&folder);
+        let out = folder.path().join("out");
+        let told = gridemu(&["explain", out.to_str().unwrap(), "--job", job]);
+        let words: Vec<&str> = told.out.split_whitespace().collect();
+        let says: Vec<&str> = says.split_whitespace().collect();
+        assert!(words.windows(says.len()).any(|found| found == says), "{}", told.out);
+    }
+}
+
 /// Within 80 s of their submission only jobs of 50 and 75 s can be done. At 3.6 a core-hour these are expected to cost 0.4 and 0.3.
 #[test]
 fn what_cannot_be_done_in_time_or_for_so_little_is_refused() {
