@@ -54,6 +54,7 @@ fn records(pieces: u32) -> Vec<Record> {
             cost: Money::ZERO,
             recorded_wait: Some(Span::from_secs(below(10_000))),
             requested_start: None,
+            limits: None,
             origin: Origin::Local,
         };
         all.push(Record::Segment(SegmentRecord {

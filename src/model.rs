@@ -12,6 +12,7 @@ mod grid;
 mod ids;
 mod job;
 mod layout;
+mod limits;
 mod named;
 mod needs;
 mod outcome;
@@ -46,6 +47,7 @@ pub use ids::{
 };
 pub use job::{GridContext, Job, JobError, Origin, Predecessor, Size};
 pub use layout::Layout;
+pub use limits::{AtLimit, Limits};
 pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
 pub use needs::{Equipment, Needs};
 pub use outcome::{Outcome, RejectReason};

@@ -83,7 +83,7 @@ impl<'a> Task<'a> {
 
     /// Its deadline, after which its result is worth less, if it has one.
     pub fn deadline(&self) -> Option<Time> {
-        self.job.deadline
+        self.job.deadline()
     }
 
     /// User number, −1 if unknown.

@@ -223,6 +223,20 @@ impl Tasks {
         })
     }
 
+    /// Takes out the job of a ready task, also if a plan has decided about it; `None` if it is not ready.
+    pub(crate) fn take_ready(&mut self, task: TaskId) -> Option<Box<Job>> {
+        let Entry::Occupied(row) = self.rows.entry(task) else { return None };
+        let Phase::Ready { job, rank } = &row.get().phase else { return None };
+        match row.get().planned {
+            Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
+            None => self.ready.remove(*rank, || Shape::of(&Task::new(job, &row.get().refused))),
+        }
+        match row.remove().phase {
+            Phase::Ready { job, .. } => Some(job),
+            Phase::Blocked { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
+        }
+    }
+
     /// Adds a task that waits for so many others to complete, with the pools that cannot take it, in their order.
     pub(crate) fn block(&mut self, job: Box<Job>, missing: u32, refused: Vec<PoolId>) {
         let id = Task::new(&job, &[]).id();

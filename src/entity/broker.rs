@@ -9,6 +9,7 @@ mod course;
 mod data;
 mod engine;
 mod expected;
+mod limits;
 mod lost;
 mod pending;
 mod planning;
@@ -29,6 +30,7 @@ use self::adopt::urgency;
 pub use self::awaited::AwaitedFile;
 use self::data::{Copying, Data};
 use self::engine::Engine;
+use self::limits::Expiring;
 use self::pending::Pending;
 pub use self::tally::BrokerTally;
 use self::turns::Turns;
@@ -38,11 +40,10 @@ use super::mailbox::{Mailbox, Moments};
 use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToPortal};
 use crate::broker::mapping::Links;
 use crate::broker::{
-    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, Pool, PoolFacts, Task, Tasks,
+    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, Pool, PoolFacts, Tasks,
 };
 use crate::model::{
-    BrokerSpec, EventCause, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, RejectReason,
-    Replan, StorageSpec, TaskId,
+    BrokerSpec, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, Replan, StorageSpec, TaskId,
 };
 use crate::units::{Span, Time};
 
@@ -89,6 +90,7 @@ struct State {
     workflows: Workflows,
     data: Data,
     engine: Engine,
+    expiring: Expiring,
     turns: Turns,
     /// Tasks that waited for their files where they go no more, until it is decided anew where they go.
     withdrawn: BTreeSet<TaskId>,
@@ -312,28 +314,21 @@ impl Broker {
         }
     }
 
-    /// Adds a job to those that wait here, if there is a pool that could ever take it.
+    /// Adds a job to those that wait here, unless it is turned away.
     fn wait(&mut self, job: Box<Job>, mut refused: Vec<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
         // Other pools may be too small than when it came.
         refused.extend(self.unfit(&job, self.state.workflows.space(task(&job))));
         refused.sort_unstable();
         refused.dedup();
-        let seen = Task::new(&job, &refused);
-        let possible = |pool: &Pool| pool.could_run(&seen) && !refused.contains(&pool.facts.id);
-        if self.state.pools.iter().any(possible) {
-            let urgency = urgency(&self.spec, &self.state.workflows, &job);
-            self.state.tasks.enter_by(urgency, job, refused);
-            let length = self.state.tasks.count_ready() as u64;
-            self.state.tally.longest_queue = self.state.tally.longest_queue.max(length);
-            self.fresh = true;
-            return;
+        if let Some(why) = self.turns_away(&job, &refused, now) {
+            return self.turn_away(&job, why, now, outbox);
         }
-        self.state.tally.given_up += 1;
-        self.state.done += 1;
-        let reason = if refused.is_empty() { RejectReason::TooLarge } else { RejectReason::NoPool };
-        let outcome = Outcome::Rejected(reason);
-        record_given_up(&job, EventCause::Refused(reason), outcome, now.time, outbox);
-        self.over(EndedJob::unplaced(&job, outcome, now.time), None, now, outbox);
+        self.expire_at(&job);
+        let urgency = urgency(&self.spec, &self.state.workflows, &job);
+        self.state.tasks.enter_by(urgency, job, refused);
+        let length = self.state.tasks.count_ready() as u64;
+        self.state.tally.longest_queue = self.state.tally.longest_queue.max(length);
+        self.fresh = true;
     }
 }
 
@@ -350,6 +345,7 @@ impl Moments for Broker {
 
     fn next(&self) -> Option<Stamp> {
         let own = self.state.again.into_iter().chain(self.next_prepared()).chain(self.next_plan());
+        let own = own.chain(self.next_expiry());
         self.state.mail.due().into_iter().chain(own).min()
     }
 
@@ -359,6 +355,7 @@ impl Moments for Broker {
         while let Some(message) = self.state.mail.take(now) {
             self.handle_one(message.body, now, outbox)?;
         }
+        self.expire_those_due(now, outbox);
         self.run_again(now, outbox);
         if let Some(again) = self.state.again {
             if now < again {
@@ -381,7 +378,7 @@ impl Moments for Broker {
         let State { done, last, again, repeated, landing, ref data, .. } = self.state;
         // A result on its way home counts as a job, so that the run does not end before it is there.
         let admitted = repeated + data.homing();
-        let self_active = again.is_some() || !self.state.engine.is_empty();
+        let self_active = again.is_some() || !self.state.engine.is_empty() || !self.state.expiring.is_empty();
         let stranded = data.stranded.len() as u64;
         Quiescence { admitted, done, last, landing, self_active, stranded, ..Quiescence::default() }
     }

@@ -76,7 +76,7 @@ pub fn explain(
         start_s: row.start.map(Time::as_secs_f64),
         end_s: row.end.as_secs_f64(),
         outcome: row.outcome.name(),
-        reason: row.reason.as_deref().map(str::to_owned),
+        reason: row.reason.as_deref().map(str::to_owned).or_else(|| overdue(&row)),
         requested: row.requested,
         started: row.attempts,
         attempts: Vec::new(),
@@ -303,4 +303,16 @@ fn compare(row: &JobRow, watch: &Watch, runs: Option<&Try>, explained: &mut Expl
     explained.notes.push(format!(
         "{differs}: the folder is from another version of gridemu or another log, or the run received commands; this explains the repeated run"
     ));
+}
+
+/// What a job that is past its deadline has to do with it: how late it completed, or that it was ended there.
+fn overdue(row: &JobRow) -> Option<String> {
+    let deadline = row.deadline.filter(|deadline| *deadline <= row.end)?;
+    let late = row.end.since(deadline);
+    match row.outcome {
+        Outcome::Cancelled if late.is_zero() => Some("its deadline".to_owned()),
+        Outcome::Cancelled => Some(format!("its deadline was {late} s before")),
+        Outcome::Completed if !late.is_zero() => Some(format!("{late} s after its deadline")),
+        _ => None,
+    }
 }

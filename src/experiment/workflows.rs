@@ -13,7 +13,7 @@ use crate::scenario::{PlannedWorkload, ResolvedScenario, WorkflowOrigin, Workflo
 use crate::units::Time;
 use crate::workflow::shapes::ShapeSpec;
 use crate::workflow::{Workflow, WorkflowSource};
-use crate::workload::{Merged, Source};
+use crate::workload::{Limited, Merged, Source};
 
 /// The workflows of a file, or of a generator.
 #[derive(Debug)]
@@ -140,7 +140,10 @@ impl PlannedWorkload {
         logs: Option<&Logs>,
     ) -> Result<Opened, RunError> {
         let Workload::Workflows(plan) = &self.workload else {
-            return self.workload.open_with(&self.entity, &self.shaping, progress, logs);
+            let opened = self.workload.open_with(&self.entity, &self.shaping, progress, logs)?;
+            let Some(limits) = self.limits else { return Ok(opened) };
+            let source = Box::new(Limited::new(opened.source, limits, self.shaping.seed, &self.entity));
+            return Ok(Opened { source, ..opened });
         };
         let file = self.workload.file().map_err(RunError::request)?;
         let (source, name) = submissions(plan, file, &self.entity, self.shaping.seed)?;

@@ -1,21 +1,23 @@
-//! Events of a partition that are due at a given time, beside ends: requested starts of jobs that are kept back, and elastic
-//! commands.
+//! Events of a partition that are due at a given time, beside ends: requested starts of jobs that are kept back, elastic
+//! commands, and deadlines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::table::LiveJob;
-use crate::model::JobKey;
+use crate::model::{JobId, JobKey};
 use crate::units::Time;
 
-/// Jobs with requested starts or commands. Empty in a run without dedicated jobs and commands, where it costs no look-up.
+/// Jobs with requested starts, commands, or deadlines at which they are ended. Empty in a run without such jobs, where it costs no look-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Agenda {
     /// Dedicated jobs that are kept back from their policy until their start: by start, then by arrival.
     early: BTreeSet<(Time, u64, JobKey)>,
     /// The next command of each job whose workload has some: by time, then in the order in which these jobs arrived.
     commands: BTreeSet<(Time, u64, JobKey)>,
+    /// Jobs that are ended at their deadline: by deadline, then by number.
+    deadlines: BTreeSet<(Time, u64, JobKey)>,
     /// Jobs that have had commands or have some to come.
     known: BTreeMap<JobKey, Known>,
     /// The number of the next job that is added to `known`.
@@ -34,9 +36,9 @@ pub(super) struct Known {
 }
 
 impl Agenda {
-    /// True if no start or command is to come.
+    /// True if no start, command or deadline is to come.
     pub(super) fn is_empty(&self) -> bool {
-        self.early.is_empty() && self.commands.is_empty()
+        self.early.is_empty() && self.commands.is_empty() && self.deadlines.is_empty()
     }
 
     /// True if any command is to come.
@@ -49,10 +51,10 @@ impl Agenda {
         !self.known.is_empty()
     }
 
-    /// When the next start or command is due.
+    /// When the next start, command or deadline is due.
     pub(super) fn next(&self) -> Option<Time> {
         let first = |of: &BTreeSet<(Time, u64, JobKey)>| of.first().map(|(time, ..)| *time);
-        first(&self.early).into_iter().chain(first(&self.commands)).min()
+        [&self.early, &self.commands, &self.deadlines].into_iter().filter_map(first).min()
     }
 
     /// The number of jobs that are kept back until their requested start.
@@ -120,6 +122,22 @@ impl Agenda {
             self.commands.remove(&(at, known.came, key));
         }
         Some(known)
+    }
+
+    /// Ends a job at this time.
+    pub(super) fn end_at(&mut self, deadline: Time, job: JobId, key: JobKey) {
+        self.deadlines.insert((deadline, job.0, key));
+    }
+
+    /// Forgets that a job is to be ended.
+    pub(super) fn let_live(&mut self, deadline: Time, job: JobId, key: JobKey) {
+        self.deadlines.remove(&(deadline, job.0, key));
+    }
+
+    /// Takes out the next job whose deadline has come.
+    #[inline]
+    pub(super) fn take_overdue(&mut self, now: Time) -> Option<JobKey> {
+        if self.deadlines.is_empty() { None } else { pop_due(&mut self.deadlines, now) }
     }
 
     /// Takes out all jobs that are kept back, in order.

@@ -2,6 +2,7 @@
 
 mod account;
 mod commands;
+mod limits;
 mod power;
 mod processors;
 
@@ -248,6 +249,9 @@ impl State {
             self.drop_commands(key, outcome, step);
         }
         let Some(job) = self.table.get(key) else { return };
+        if let Some(deadline) = job.job.killed_at() {
+            self.agenda.let_live(deadline, job.job.id, key);
+        }
         let ran = job.given > 0;
         let queued = (job.phase == Phase::Waiting).then(|| job.area());
         let (mut energy, mut cost) = (job.energy, job.cost);
@@ -285,6 +289,7 @@ impl State {
             cost,
             recorded_wait: job.job.recorded_wait,
             requested_start: job.job.requested_start,
+            limits: job.job.limits.clone(),
         }));
         let output = job.job.grid.as_ref().filter(|_| outcome == Outcome::Completed);
         step.exits.push(Exit {
@@ -313,6 +318,9 @@ impl State {
     pub(super) fn give_up(&mut self, key: JobKey, why: EventCause) -> Option<Exit> {
         let mut live = self.table.take(key)?;
         self.numbers.remove(key, &live);
+        if let Some(deadline) = live.job.killed_at() {
+            self.agenda.let_live(deadline, live.job.id, key);
+        }
         if live.phase == Phase::Waiting {
             self.leaves_queue(live.area());
         }

@@ -15,6 +15,29 @@ pub struct Definitions {
     pub classes: JobClasses,
     /// Processors of the machine that relative classes refer to.
     pub machine: u32,
+    /// What a missed deadline counts; `None` if no job has limits.
+    pub penalty: Option<Penalty>,
+}
+
+/// The penalty of a job that is late by `x`: exp(x / scale) − 1, but never more than `most` (Paul 2013, where the bound is not stated). A job that does not
+/// complete counts the most.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Penalty {
+    /// The lateness that counts e − 1.
+    pub scale: Span,
+    /// The bound.
+    pub most: u64,
+}
+
+impl Penalty {
+    /// The usual one: an hour counts e − 1, and nothing more than 1000.
+    pub const DEFAULT: Self = Self { scale: Span::from_secs(3600), most: 1000 };
+
+    /// What so much lateness counts.
+    pub fn of(self, late: Span) -> f64 {
+        let exponent = late.micros() as f64 / self.scale.max(Span::TICK).micros() as f64;
+        libm::expm1(exponent).min(self.most as f64)
+    }
 }
 
 /// The id of a measure and its meaning, as printed beside it.
@@ -39,7 +62,13 @@ impl Definitions {
     /// Definitions with the bound `tau` of the bounded slowdown, and `classes` of jobs relative to a machine of
     /// `machine` processors.
     pub const fn new(tau: Span, classes: JobClasses, machine: u32) -> Self {
-        Self { tau, classes, machine }
+        Self { tau, classes, machine, penalty: None }
+    }
+
+    /// The same where jobs have limits.
+    #[must_use]
+    pub fn limited(self, penalty: Penalty) -> Self {
+        Self { penalty: Some(penalty), ..self }
     }
 
     /// True if the job counts in means and quantiles: it started, and it completed or was killed at its estimate.

@@ -86,6 +86,13 @@ impl Fingerprint {
             fields.put([b'D']);
             fields.put(start.micros().to_le_bytes());
         }
+        let hash = xxh3_128(fields.bytes());
+        let Some(limits) = &job.limits else { return self.add_hash(hash) };
+        let mut fields = Fields::<128>::new(b'L');
+        fields.put(hash.to_le_bytes());
+        fields.put_option(limits.deadline.map(Time::micros));
+        fields.put([u8::from(limits.budget.is_some())]);
+        fields.put(limits.budget.unwrap_or_default().nanos().to_le_bytes());
         self.add_hash(xxh3_128(fields.bytes()));
     }
 
@@ -207,6 +214,8 @@ const fn reason_code(reason: RejectReason) -> u8 {
         RejectReason::Malformed => 4,
         RejectReason::NoPool => 5,
         RejectReason::Unfit => 6,
+        RejectReason::Deadline => 7,
+        RejectReason::Budget => 8,
     }
 }
 

@@ -35,7 +35,7 @@ impl Groups {
 
     /// Quantiles are exact up to `budget` measured jobs.
     pub(super) fn with_budget(definitions: Definitions, window: Window, sites: usize, budget: u64) -> Self {
-        let plain = Definitions::new(definitions.tau, JobClasses::none(), definitions.machine);
+        let plain = Definitions { classes: JobClasses::none(), ..definitions.clone() };
         // Each summary keeps all its values: the budget is shared and enforced here.
         let cells = vec![Summary::with_budget(plain, u64::MAX); 2 * (sites + 1)];
         let classed = (definitions.classes.count() > 1).then(|| Summary::with_budget(definitions, u64::MAX));

@@ -5,8 +5,9 @@ use thiserror::Error;
 
 use super::dedicated::{Dedicated, DedicatedMeasures};
 use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES, Scale};
+use super::limits::{LimitMeasures, Limited};
 use super::unended::{ToTheEnd, Unended};
-use super::{Definitions, Exact, Quantiles, Ratio};
+use super::{Definitions, Exact, Penalty, Quantiles, Ratio};
 use crate::model::{JobRecord, Outcome};
 use crate::units::{Span, Time};
 
@@ -25,6 +26,8 @@ pub struct Summary {
     outcomes: Vec<Outcomes>,
     /// Dedicated jobs by class; empty until the first one.
     dedicated: Vec<Dedicated>,
+    /// Jobs with limits by class; empty until the first one.
+    limited: Vec<Limited>,
     /// Jobs that did not run to their end, by class; empty until the first one.
     unended: Vec<Unended>,
     table: ClassTable,
@@ -94,6 +97,9 @@ pub struct Measures {
     /// Measures of the jobs that requested a start, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedicated: Option<DedicatedMeasures>,
+    /// Measures of the jobs with a deadline or a budget, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<LimitMeasures>,
     /// The means with the jobs that did not run to their end, if there are any and the end of the run is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_the_end: Option<ToTheEnd>,
@@ -149,6 +155,7 @@ impl Summary {
         Self {
             outcomes: vec![Outcomes::default(); classes],
             dedicated: Vec::new(),
+            limited: Vec::new(),
             unended: Vec::new(),
             table: ClassTable::new(classes, &COLUMNS, budget),
             definitions,
@@ -168,6 +175,9 @@ impl Summary {
         self.outcomes[class].add(record.outcome);
         if record.requested_start.is_some() {
             self.add_dedicated(class, record);
+        }
+        if record.limits.is_some() {
+            self.add_limited(class, record);
         }
         if record.start.is_some() {
             self.first_submit = self.first_submit.min(record.submit);
@@ -201,6 +211,12 @@ impl Summary {
         self.dedicated[class].add(record);
     }
 
+    #[cold]
+    fn add_limited(&mut self, class: usize, record: &JobRecord) {
+        self.limited.resize(self.outcomes.len(), Limited::default());
+        self.limited[class].add(record, self.definitions.penalty.unwrap_or(Penalty::DEFAULT));
+    }
+
     /// Whether any job requested a start.
     pub(super) fn has_dedicated(&self) -> bool {
         !self.dedicated.is_empty()
@@ -225,6 +241,10 @@ impl Summary {
         if !other.dedicated.is_empty() {
             self.dedicated.resize(self.outcomes.len(), Dedicated::default());
             self.dedicated.iter_mut().zip(&other.dedicated).for_each(|(mine, theirs)| mine.merge(theirs));
+        }
+        if !other.limited.is_empty() {
+            self.limited.resize(self.outcomes.len(), Limited::default());
+            self.limited.iter_mut().zip(&other.limited).for_each(|(mine, theirs)| mine.merge(theirs));
         }
         if !other.unended.is_empty() {
             self.unended.resize(self.outcomes.len(), Unended::default());
@@ -262,9 +282,13 @@ impl Summary {
         self.outcomes.iter().for_each(|class| outcomes.merge(class));
         let mut dedicated = Dedicated::default();
         self.dedicated.iter().for_each(|class| dedicated.merge(class));
+        let mut limited = Limited::default();
+        self.limited.iter().for_each(|class| limited.merge(class));
         let mut unended = Unended::default();
         self.unended.iter().for_each(|class| unended.merge(class));
-        measures(outcomes, dedicated, end.map(|end| (unended, end)), |column| self.table.whole(column))
+        measures(outcomes, (dedicated, limited), end.map(|end| (unended, end)), |column| {
+            self.table.whole(column)
+        })
     }
 
     /// The measures by class of a run that ended at `end`, empty classes included; empty if all jobs are in one class.
@@ -276,8 +300,9 @@ impl Summary {
             class: self.definitions.classes.label(at),
             measures: {
                 let dedicated = self.dedicated.get(at).copied().unwrap_or_default();
+                let limited = self.limited.get(at).copied().unwrap_or_default();
                 let unended = self.unended.get(at).copied().unwrap_or_default();
-                measures(*outcomes, dedicated, end.map(|end| (unended, end)), |column| {
+                measures(*outcomes, (dedicated, limited), end.map(|end| (unended, end)), |column| {
                     self.table.cell(at, column)
                 })
             },
@@ -295,7 +320,7 @@ impl Exact for Summary {
 /// Handles one column at a time, so that only one copy of the values exists at a time.
 fn measures(
     outcomes: Outcomes,
-    dedicated: Dedicated,
+    (dedicated, limited): (Dedicated, Limited),
     unended: Option<(Unended, Time)>,
     column: impl Fn(usize) -> Distribution,
 ) -> Measures {
@@ -331,6 +356,7 @@ fn measures(
             .filter(|(response, wait)| response > wait)
             .map(|(response, wait)| response / (response - wait)),
         dedicated: dedicated.measures(),
+        limits: limited.measures(),
         to_the_end: unended.and_then(|(jobs, end)| {
             jobs.means(end, measured, [mean_wait, mean_response, mean_bounded_slowdown])
         }),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::text::words;
-use super::{ElasticCommand, JobId, PartitionId, Speedup, SpeedupError, TaskContext};
+use super::{ElasticCommand, JobId, Limits, PartitionId, Speedup, SpeedupError, TaskContext};
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
 /// The processors that a job can use.
@@ -120,8 +120,8 @@ pub struct Job {
     pub requested_start: Option<Time>,
     /// Commands that its user will give, in the order of their times; no policy sees them before.
     pub elastic: Option<Box<[ElasticCommand]>>,
-    /// The time after which its result is worth less, if any.
-    pub deadline: Option<Time>,
+    /// Its deadline and its budget, if it has any.
+    pub limits: Option<Box<Limits>>,
     /// The data of a job that came through the portal.
     pub grid: Option<Box<GridContext>>,
 }
@@ -216,7 +216,7 @@ impl Job {
             grid: None,
             requested_start: None,
             elastic: None,
-            deadline: None,
+            limits: None,
         }
     }
 
@@ -227,13 +227,27 @@ impl Job {
         self
     }
 
-    /// Changes the submission to `at`. The requested start and the commands of its user move along, since they are relative to
+    /// The time after which its result is worth less, if any.
+    pub fn deadline(&self) -> Option<Time> {
+        self.limits.as_ref()?.deadline
+    }
+
+    /// The deadline at which it is ended, if it is.
+    #[inline]
+    pub fn killed_at(&self) -> Option<Time> {
+        self.limits.as_ref()?.killed_at()
+    }
+
+    /// Changes the submission to `at`. The requested start, the deadline and the commands of its user move along, since they are relative to
     /// the submission.
     pub fn resubmit(&mut self, at: Time) {
         let submit = self.submit;
         let moved = |time: Time| at + time.since(submit);
         self.requested_start = self.requested_start.map(moved);
         self.elastic.iter_mut().flatten().for_each(|command| command.at = moved(command.at));
+        if let Some(limits) = &mut self.limits {
+            limits.deadline = limits.deadline.map(moved);
+        }
         self.submit = at;
     }
 

@@ -20,6 +20,10 @@ pub enum RejectReason {
     NoPool,
     /// The machines of its partition lack the memory or a tag that it needs.
     Unfit,
+    /// It could not be done by its deadline, or did not run before it.
+    Deadline,
+    /// It would cost more than its budget.
+    Budget,
 }
 
 /// How a job ends. Every submitted job ends in exactly one of these.
@@ -77,6 +81,8 @@ impl fmt::Display for RejectReason {
             Self::Policy => "refused by the local policy",
             Self::NoPool => "no pool can run it",
             Self::Unfit => "needs memory or a tag that the machines of the partition lack",
+            Self::Deadline => "cannot be done by its deadline",
+            Self::Budget => "costs more than its budget",
         })
     }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::text::words;
 use super::{
-    CommandRefusal, Elastic, JobId, JobRef, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId,
-    TaskRecord, TransferRecord, WorkflowRecord,
+    CommandRefusal, Elastic, JobId, JobRef, Limits, Origin, Outcome, PartitionId, ProcSet, RejectReason,
+    SiteId, TaskRecord, TransferRecord, WorkflowRecord,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -53,6 +53,8 @@ pub struct JobRecord {
     pub recorded_wait: Option<Span>,
     /// The start that it requested, if it was a dedicated job.
     pub requested_start: Option<Time>,
+    /// Its deadline and its budget, if it has any.
+    pub limits: Option<Box<Limits>>,
 }
 
 impl JobRecord {
@@ -70,6 +72,16 @@ impl JobRecord {
     /// The time from when it was [ready](Self::ready) to its first start; for a job that never started, to its end.
     pub fn wait(&self) -> Span {
         self.start.unwrap_or(self.end).since(self.ready())
+    }
+
+    /// Its deadline, if it has one.
+    pub fn deadline(&self) -> Option<Time> {
+        self.limits.as_ref()?.deadline
+    }
+
+    /// Its budget, if it has one.
+    pub fn budget(&self) -> Option<Money> {
+        self.limits.as_ref()?.budget
     }
 
     /// The time from when it was [ready](Self::ready) to its end.
@@ -213,6 +225,8 @@ words! {
         CommandRefused = "command-refused",
         /// A task that had completed runs again, because what it wrote is lost.
         Repeated = "repeated",
+        /// A job was ended at its deadline.
+        Overdue = "overdue",
     }
 }
 
@@ -379,7 +393,7 @@ mod tests {
     fn all_kinds_of_events_are_listed_in_their_order_under_names_of_their_own() {
         assert!(EventKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
         // A new kind goes last.
-        assert_eq!(EventKind::Repeated as usize + 1, EventKind::ALL.len());
+        assert_eq!(EventKind::Overdue as usize + 1, EventKind::ALL.len());
         let names: std::collections::BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), EventKind::ALL.len());
     }

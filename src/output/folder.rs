@@ -84,6 +84,7 @@ impl OutputOptions {
     /// What `open` makes of each of the [`TABLES`] that the run writes.
     fn tables<T>(
         &self,
+        definitions: &Definitions,
         mut open: impl FnMut(&str, &str) -> Result<T, OutputError>,
     ) -> Result<[Option<T>; TABLES.len()], OutputError> {
         let batsim = self.batsim.is_some();
@@ -92,6 +93,8 @@ impl OutputOptions {
         let mut tables = [const { None }; TABLES.len()];
         for ((table, (name, header)), _) in tables.iter_mut().zip(TABLES).zip(written).filter(|(_, yes)| *yes)
         {
+            let limited = name == JOBS && definitions.penalty.is_some();
+            let header = if limited { &*[header, rows::LIMITS].concat() } else { header };
             *table = Some(open(name, header)?);
         }
         Ok(tables)
@@ -135,7 +138,7 @@ impl OutputDir {
         if options.batsim.is_some() {
             create_folder(&folder.join("batsim"))?;
         }
-        let tables = options.tables(|name, header| Lines::create(folder.join(name), header))?;
+        let tables = options.tables(&definitions, |name, header| Lines::create(folder.join(name), header))?;
         if let Some(text) = &options.scenario {
             write_whole(&folder.join(SCENARIO), text)?;
         }

@@ -11,6 +11,8 @@ use crate::units::{Span, Time};
 
 /// The columns of `jobs.csv`.
 pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start";
+/// Further columns of `jobs.csv`, if jobs have limits.
+pub(super) const LIMITS: &str = ",deadline,budget";
 /// The columns of `segments.csv`.
 pub(super) const SEGMENTS: &str =
     "job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin";
@@ -87,6 +89,13 @@ impl Columns {
         self.names.partition(out, job.site, job.partition);
         self.origins[job.origin as usize].write(out);
         cells::maybe_seconds(out, job.requested_start.map(Time::micros));
+        if self.definitions.penalty.is_some() {
+            cells::maybe_seconds(out, job.deadline().map(Time::micros));
+            match job.budget() {
+                Some(budget) => cells::money(out, budget),
+                None => out.push(b','),
+            }
+        }
     }
 
     pub(super) fn segment(&self, out: &mut Vec<u8>, segment: &SegmentRecord) {

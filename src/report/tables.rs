@@ -133,6 +133,33 @@ pub(super) fn dedicated(group: &Measures) -> Option<String> {
     Some(out)
 }
 
+/// How jobs kept their limits: `40 due: 37 in time, 3 missed (mean lateness 2.50 s, at most 60.00 s); 40 with a budget: 2 over it, by 1.50`.
+pub(super) fn limits(group: &Measures) -> Option<String> {
+    let limits = group.limits.as_ref()?;
+    let mut parts = Vec::new();
+    if limits.deadlines > 0 {
+        let mut out = format!("{} due: {} in time", count(limits.deadlines), count(limits.met));
+        if limits.missed > 0 {
+            let [mean, most, penalty] = [limits.mean_lateness, limits.max_lateness, limits.mean_penalty]
+                .map(|value| number(value, decimals([value])));
+            let missed = count(limits.missed);
+            out += &format!(
+                ", {missed} missed (mean lateness {mean} s, at most {most} s; mean penalty {penalty})"
+            );
+        }
+        parts.push(out);
+    }
+    if limits.budgets > 0 {
+        let mut out =
+            format!("{} with a budget: {} over it", count(limits.budgets), count(limits.over_budget));
+        if limits.over_budget > 0 {
+            out += &format!(", by {} in all", number(Some(limits.overspent), 2));
+        }
+        parts.push(out);
+    }
+    Some(parts.join("; "))
+}
+
 /// Outcomes of elastic commands: `97 carried out, 3 refused (no-job 2, no-room 1)`.
 pub(super) fn commands(outcomes: &ElasticSummary) -> String {
     let mut out = format!("{} carried out", count(outcomes.accepted));

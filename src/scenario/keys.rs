@@ -18,7 +18,7 @@ use super::kind::forms::PowerKey;
 use super::kind::key::keys;
 use super::kind::named::BrokerPolicy;
 use super::kind::words::{All, Any, Best, Done, Engine, Nothing, Or, Unlimited, Virtual};
-use crate::metrics::Definitions;
+use crate::metrics::{Definitions, Penalty};
 use crate::model::{Distribution, FailureAction, JobClasses, Named, Payer, Replan, Sharing};
 use crate::store::EngineKind;
 use crate::units::{Bandwidth, Bytes, Power, Price, Span, Timestamp};
@@ -39,6 +39,8 @@ keys! {
         /// [Job classes](output.md#classes) of the summary, by run time and size: a preset such as
         /// `"kettimuthu-16"`, or own cuts such as `"cuts[run=10 min/1 h,size=1/8]"`. Shares of the machine refer to the largest class of machines.
         classes: JobClasses = JobClasses::none();
+        /// What missed [deadlines](grid.md#deadlines-and-budgets) count: `{ scale = "1 h", most = 1000 }`.
+        penalty: Option<PenaltyKeys> => "`scale = \"1 h\"`, `most = 1000`";
         /// Latest end of the run, such as `"30 d"`; remaining jobs are unfinished. `"done"`: when
         /// [no job is left](grid.md#when-a-run-is-over).
         until: Or<Done, Span> = Or::Word(Done);
@@ -79,6 +81,16 @@ keys! {
         from: Span;
         /// First instant after it.
         to: Span;
+    }
+}
+
+keys! {
+    /// What a missed deadline counts.
+    PenaltyKeys, "`{ scale = \"1 h\", most = 1000 }`" {
+        /// A job that is late by x counts exp(x / `scale`) − 1.
+        scale: Span = Penalty::DEFAULT.scale;
+        /// The most that a job counts; one that does not complete counts this.
+        most: u64 = Penalty::DEFAULT.most;
     }
 }
 

@@ -9,6 +9,7 @@
 
 pub(crate) mod forms;
 pub(crate) mod key;
+mod limits;
 pub(crate) mod named;
 pub(crate) mod plain;
 pub(crate) mod quantity;

@@ -10,11 +10,11 @@ mod workflows;
 mod workload;
 
 use super::document::Document;
-use super::keys::{BrokerKeys, CheckpointKeys, PlanningKeys, ScenarioKeys, WindowKeys};
-use super::resolved::{OutputPlan, ResolvedScenario};
+use super::keys::{BrokerKeys, CheckpointKeys, PenaltyKeys, PlanningKeys, ScenarioKeys, WindowKeys};
+use super::resolved::{OutputPlan, PlannedWorkload, ResolvedScenario};
 use super::tree::{Node, Path};
 use crate::grid::Policies;
-use crate::metrics::{Definitions, Window};
+use crate::metrics::{Definitions, Penalty, Window};
 use crate::model::{
     BrokerSpec, GridSpec, NetworkSpec, PlanningTime, RegistryError, Replan, SiteSpec, WorkflowSettings,
 };
@@ -83,7 +83,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     let network = checker.network(&keys.network, &sites, broker.is_some());
     let network = NetworkSpec { storages: checker.storages(written), ..network };
     let own = written.iter().zip(&sites).enumerate();
-    let site_workloads = own
+    let site_workloads: Vec<_> = own
         .map(|(at, (site, spec))| {
             let path = top.key("site").item(at).key("workload");
             checker.own_workload(&path, &site.workload, spec, seed)
@@ -105,6 +105,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     }
     let largest = sites.iter().flat_map(|site| &site.partitions).map(|part| part.processors()).max();
     let definitions = Definitions::new(keys.tau, keys.classes.clone(), largest.unwrap_or_default());
+    let definitions = checker.limited(keys, definitions, &site_workloads, &portal);
     checker.problems.is_empty().then(|| ResolvedScenario {
         name,
         grid: GridSpec { seed, sites, network, broker },
@@ -215,6 +216,31 @@ impl Checker<'_> {
             failed_attempts: keys.failed_attempts,
             workflow: WorkflowSettings::default(),
         }
+    }
+
+    /// The definitions, with what missed deadlines count if any job has limits.
+    fn limited(
+        &mut self,
+        keys: &ScenarioKeys,
+        definitions: Definitions,
+        sites: &[Option<PlannedWorkload>],
+        portal: &[PlannedWorkload],
+    ) -> Definitions {
+        let path = Path::default().key("penalty");
+        let penalty = keys.penalty.as_ref().map_or(Penalty::DEFAULT, |keys| {
+            let PenaltyKeys { scale, most } = *keys;
+            if scale.is_zero() {
+                self.wrong(&path.key("scale"), "the scale of the penalty must be above 0");
+            }
+            Penalty { scale, most }
+        });
+        if sites.iter().flatten().chain(portal).any(|planned| planned.limits.is_some()) {
+            return definitions.limited(penalty);
+        }
+        if keys.penalty.is_some() {
+            self.idle.push(self.document.problem(&path, "no workload has a `deadline`"));
+        }
+        definitions
     }
 
     fn measure(&mut self, keys: &ScenarioKeys) -> Window {

@@ -9,6 +9,7 @@ use crate::scenario::checkpoint::CheckpointPlan;
 use crate::scenario::kind::words::Engine;
 use crate::scenario::workload::{EstimateSource, Shaping, Workload};
 use crate::units::{Bytes, Time, Timestamp};
+use crate::workload::LimitRules;
 
 /// The meaning of a scenario, without its file and its text.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +113,8 @@ pub struct PlannedWorkload {
     pub input: Bytes,
     /// Data that each job sends back.
     pub output: Bytes,
+    /// The deadlines and budgets of its jobs, if they have any.
+    pub limits: Option<LimitRules>,
 }
 
 impl PlannedWorkload {
@@ -123,6 +126,7 @@ impl PlannedWorkload {
         let model = self.workload.generator();
         model.is_some_and(|model| !model.params.contains_key("seed"))
             || matches!(self.shaping.estimates, EstimateSource::Tsafrir(_))
+            || self.limits.is_some_and(|limits| limits.draws())
     }
 
     /// True if it gives the same jobs as another one: only the seed of the run may differ, if nothing is drawn from it.

@@ -42,6 +42,8 @@ pub enum Rule {
     Work,
     /// The outcome of a job agrees with its times and attempts.
     Outcome,
+    /// Deadlines and budgets are those of the workload, and no job goes beyond one that is enforced.
+    Limits,
     /// Rows of a job in different files agree and are in order.
     Rows,
     /// Columns of a row agree with one another, and rows with the summary.
@@ -50,7 +52,7 @@ pub enum Rule {
 
 impl Rule {
     /// The rules in order, each with its name in tables and its meaning in a few words.
-    const TABLE: [(Self, &'static str, &'static str); 16] = [
+    const TABLE: [(Self, &'static str, &'static str); 17] = [
         (Self::Once, "once", "a job has one row"),
         (Self::Place, "place", "sites, partitions and processors are those of the grid"),
         (Self::Arrival, "arrival", "nothing starts before it is submitted"),
@@ -69,6 +71,7 @@ impl Rule {
         (Self::Attempts, "attempts", "each attempt of a job begins after the previous one failed"),
         (Self::Work, "work", "the work done is the work requested"),
         (Self::Outcome, "outcome", "outcomes agree with what happened"),
+        (Self::Limits, "limits", "deadlines and budgets are those requested, and kept where they must be"),
         (Self::Rows, "rows", "rows of a job in different files agree and are in order"),
         (Self::Columns, "columns", "columns of a row are consistent"),
     ];

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::{
-    Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, JobRef, Origin, PartitionId, PartitionSpec,
-    ProcSet, SegmentRecord, SiteId, nearest,
+    Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, JobRef, Limits, Origin, PartitionId,
+    PartitionSpec, ProcSet, SegmentRecord, SiteId, nearest,
 };
 use crate::output::{EventRow, JobRow, SegmentRow};
 use crate::units::{Energy, Money, Rate, Span, Work};
@@ -120,6 +120,9 @@ impl Names {
             cost: row.cost,
             recorded_wait: None,
             requested_start: row.requested_start,
+            limits: (row.deadline.is_some() || row.budget.is_some()).then(|| {
+                Box::new(Limits { deadline: row.deadline, budget: row.budget, ..Limits::default() })
+            }),
         })
     }
 

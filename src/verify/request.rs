@@ -6,7 +6,9 @@ use super::Checker;
 use super::findings::{Row, Rule, Subject};
 use super::job_trace::JobTrace;
 use super::platform::Platform;
-use crate::model::{Job, JobId, JobRecord, JobRef, Outcome, PartitionId, SiteId, Size, TaskTimes};
+use crate::model::{
+    AtLimit, Job, JobId, JobRecord, JobRef, Limits, Outcome, PartitionId, SiteId, Size, TaskTimes,
+};
 use crate::units::{Rate, Span, Time, Work};
 
 /// A job as requested by its workload.
@@ -38,6 +40,8 @@ pub struct JobRequest {
     pub overrun: bool,
     /// Whether it is a group of tasks.
     pub group: bool,
+    /// Its deadline and its budget, if it has any.
+    pub limits: Option<Box<Limits>>,
 }
 
 impl JobRequest {
@@ -59,6 +63,7 @@ impl JobRequest {
             overhead: task.map_or(Span::ZERO, |task| task.overhead),
             overrun: task.is_some_and(|task| task.overrun),
             group: task.is_some_and(|task| task.marks.is_some()),
+            limits: job.limits.clone(),
         }
     }
 }
@@ -113,6 +118,9 @@ impl Checker {
         }
         let owed = self.owed(job, requested);
         let Self { platform, verdict, .. } = self;
+        if requested.limits.is_some() {
+            verdict.count_check(Rule::Limits);
+        }
         let JobRecord { submit, end, run, estimate, outcome, .. } = *job;
         let text = platform.job(name);
         let mut fault = |rule, time, message| verdict.fault(Subject { name, row }, rule, time, message);
@@ -140,6 +148,22 @@ impl Checker {
             let message =
                 format!("{text} has a requested start of {start} s, and its workload says {written}");
             fault(Rule::Arrival, submit, message);
+        }
+        let limits = requested.limits.as_deref().copied().unwrap_or_default();
+        // The deadline of a job that is submitted later than its workload says, since it follows another, moves with it.
+        let due = limits.deadline.map(|deadline| submit + deadline.since(requested.submit));
+        // Batsim's columns have neither.
+        let told = job.limits.is_some() || platform.slack.is_zero();
+        if told && (job.deadline() != due || job.budget() != limits.budget) {
+            let message = format!("{text} has another deadline or another budget than its workload gives it");
+            fault(Rule::Limits, submit, message);
+        }
+        if let Some(deadline) = due.filter(|_| limits.at_deadline == AtLimit::Kill) {
+            let late = outcome == Outcome::Completed && end > deadline;
+            if late || job.start.is_some_and(|start| start > deadline) {
+                let message = format!("{text} is to be ended at its deadline at {deadline} s");
+                fault(Rule::Limits, deadline, message + ", and runs after it");
+            }
         }
         if job.requested != requested.procs {
             let (procs, written) = (job.requested, requested.procs);

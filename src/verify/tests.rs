@@ -63,6 +63,7 @@ fn job(id: u64, submit: u64, start: u64, end: u64, procs: u32) -> JobRecord {
         cost: Money::ZERO,
         recorded_wait: None,
         requested_start: None,
+        limits: None,
     }
 }
 

@@ -1,17 +1,19 @@
 //! Shapers: sources that modify the jobs of another source.
 //!
-//! They are stacked in this order: log, then [`First`], [`Scaled`] and [`Estimated`] in any order, [`Resizable`],
+//! They are stacked in this order: log, then [`First`], [`Scaled`] and [`Estimated`] in any order, [`Resizable`], [`Limited`],
 //! then [`super::Feedback`].
 
 mod carrying;
 mod estimates;
 mod first;
+mod limited;
 mod resizable;
 mod scaled;
 
 pub use carrying::{Carrying, Data};
 pub use estimates::{Estimated, Estimates};
 pub use first::{First, Left};
+pub use limited::{BudgetRule, DeadlineRule, LimitFactor, LimitRules, Limited};
 pub use resizable::{Malleable, Resizable};
 pub use scaled::{Factor, Scaled, Scaling};
 

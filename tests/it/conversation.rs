@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 use gridemu::grid::WindowOptions;
 use gridemu::model::{
-    BrokerSpec, ChurnAct, Distribution, FailureAction, GridContext, GridSpec, InstantOrder, Job, JobId, Link,
-    Machines, NetworkSpec, PartitionId, PlannedChurn, ProcSet, RandomChurn, Record, Replan, SiteSpec, Size,
-    Speedup,
+    BrokerSpec, ChurnAct, Distribution, FailureAction, GridContext, GridSpec, InstantOrder, Job, JobId,
+    Limits, Link, Machines, NetworkSpec, PartitionId, PlannedChurn, ProcSet, RandomChurn, Record, Replan,
+    SiteSpec, Size, Speedup,
 };
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
 use proptest::strategy::{Strategy, ValueTree};
@@ -111,7 +111,7 @@ fn job(id: u64, draws: &mut Draws) -> Job {
         let (min, preferred, max) = (procs, procs + 2, procs + 4);
         job.size = Size::Moldable { min, preferred, max, speedup: Speedup::Amdahl { serial_ppm: 100_000 } };
     }
-    job.deadline = (draws.below(3) == 0).then(|| submit + secs(40 + draws.below(900)));
+    job.limits = (draws.below(3) == 0).then(|| Box::new(Limits::by(submit + secs(40 + draws.below(900)))));
     if draws.below(6) == 0 {
         let (input, output) = (Bytes::new(draws.below(900_000)), Bytes::new(draws.below(300_000)));
         job.grid = Some(Box::new(GridContext { input, output, ..GridContext::default() }));

@@ -63,6 +63,17 @@ proptest! {
     }
 
     #[test]
+    fn windows_change_no_record_of_jobs_with_limits(
+        case in grouped_grids(),
+        ends in any::<u64>(),
+        lag in 0_u64..100_000_000,
+    ) {
+        let case = case.limited();
+        all_windows(&case, ends, lag);
+        all_windows(&alone(case), ends, lag);
+    }
+
+    #[test]
     fn windows_change_no_record_with_uplinks(
         case in grouped_grids(),
         bits in proptest::collection::vec(0_u64..3, 4),

@@ -6,13 +6,13 @@ use gridemu::broker::BrokerRegistry;
 use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
-    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
-    GridContext, GridSpec, InstantOrder, Job, Link, MachineGroup, Machines, NetworkSpec, PartitionId,
+    AtLimit, BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
+    GridContext, GridSpec, InstantOrder, Job, Limits, Link, MachineGroup, Machines, NetworkSpec, PartitionId,
     PartitionSpec, Payer, PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation,
     SiteSpec, WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
-use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
+use gridemu::units::{Bandwidth, Bytes, Money, Power, Price, Rate, Span, Time};
 use gridemu::workload::{Jobs, Source};
 use proptest::collection::vec;
 use proptest::option::weighted;
@@ -71,6 +71,20 @@ impl GridCase {
         let result =
             run_grid(&mut grid, self.until, options, &mut records).map_err(|error| error.to_string());
         GridRan { records, result, end: grid.now() }
+    }
+
+    /// The same with limits of most jobs: those whose number leaves 1 by division by 4 are ended at their deadline, 2 are refused, 3 overrun.
+    pub(crate) fn limited(mut self) -> Self {
+        for job in self.local.iter_mut().flatten().chain(&mut self.portal).filter(|job| job.id.0 % 4 > 0) {
+            let at =
+                [AtLimit::Overrun, AtLimit::Kill, AtLimit::Refuse, AtLimit::Overrun][job.id.0 as usize % 4];
+            let slack = Span::from_micros(1_000_000 + job.id.0 * 7_919_000_003 % 400_000_000);
+            let budget = Some(Money::from_nanos(i128::from(job.id.0 % 7) * 50_000_000));
+            let at_budget = if at == AtLimit::Refuse { at } else { AtLimit::Overrun };
+            let limits = Limits { deadline: Some(job.submit + slack), budget, at_deadline: at, at_budget };
+            job.limits = Some(Box::new(limits));
+        }
+        self
     }
 
     /// All jobs of the case that are submitted before the end at the latest.

@@ -225,6 +225,12 @@ proptest! {
     }
 
     #[test]
+    fn legs_change_no_record_of_jobs_with_limits(case in grouped_grids(), stretches in stretches()) {
+        let case = case.limited();
+        same(&in_legs(&case, &stretches), &case.stepwise());
+    }
+
+    #[test]
     fn legs_of_a_replay_change_no_record(
         case in cases(variants(), 25),
         mut cuts in vec(0_u64..200_000_000, 0..6),

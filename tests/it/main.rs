@@ -42,6 +42,7 @@ mod invariants;
 mod killed;
 mod layers;
 mod legs;
+mod limits;
 mod los;
 mod los_twin;
 mod lost_data;

@@ -34,7 +34,7 @@ fn a_task_counts_from_when_it_is_sent_and_not_from_the_last_report() {
 #[test]
 fn what_is_left_in_flight_comes_after_what_has_ended() {
     let mut spec = plain(&[1, 1], "mct", 0, 1000);
-    spec.sites[1].partitions[0].speed = Rate::ratio(1, 2);
+    spec.sites[1].partitions[0].groups[0].speed = Rate::ratio(1, 2);
     let mut second = job(2, 0, 1, 0);
     (second.runtime, second.estimate) = (Span::from_micros(832_500_000), Span::from_micros(832_500_000));
     let mut jobs = vec![job(1, 0, 1, 1600), second];

@@ -76,7 +76,7 @@ fn found_with(workflow: &str, scenario: &str, file: &str, cases: &[Case]) {
 #[test]
 fn damaged_copies_of_files_are_found() {
     let (fork, work, other, join) =
-        ("0,fork_00000001.out,", "0,work_00000004.out,", "0,work_00000005.out,", "0,join_00000006.out,");
+        ("0,fork_00000001.out,", "0,work_00000003.out,", "0,work_00000004.out,", "0,join_00000006.out,");
     let cases: &[Case] = &[
         (fork, &[("file", "spoon")], Rows, "workflow 0 moves no file `spoon`"),
         (fork, &[("workflow", "7")], Rows, "have no workflow 7"),
@@ -100,7 +100,7 @@ fn damaged_copies_of_files_are_found() {
         ),
         (
             other,
-            &[("file", "work_00000004.out")],
+            &[("file", "work_00000003.out")],
             Data,
             "is to be copied to ada at 215 s, where it is on its way to since 215 s",
         ),
@@ -121,7 +121,7 @@ fn damaged_copies_of_files_are_found() {
             work,
             &[("outcome", "unfinished")],
             Data,
-            "starts at 237 s, and file `work_00000004.out`, which it reads, is never at ada",
+            "starts at 237 s, and file `work_00000003.out`, which it reads, is never at ada",
         ),
     ];
     found(FILES, "transfers.csv", cases);

@@ -69,6 +69,7 @@ pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, now: Time) -> Job
         cost: grid.cost,
         recorded_wait: job.recorded_wait,
         requested_start: job.requested_start,
+        limits: job.limits.clone(),
     }
 }
 

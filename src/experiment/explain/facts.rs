@@ -25,7 +25,7 @@ pub struct Explained {
     pub end_s: f64,
     /// Its outcome.
     pub outcome: &'static str,
-    /// Why it was rejected, if it was.
+    /// Why it was rejected, if it was; or what it had to do with a deadline that it missed.
     pub reason: Option<String>,
     /// Requested processors.
     pub requested: u32,

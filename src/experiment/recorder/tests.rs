@@ -146,8 +146,8 @@ fn the_form_of_a_save_is_that_of_its_layout() {
         format!("{} {} {hash:032x}", blocks.len(), bytes.len())
     }
     let grid = GridMeasures::new(Definitions::default(), Window::ALL, &sites());
-    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"6 41675 20ea601b0e4a3073f3896187022ee73b");
-    insta::assert_snapshot!(pinned(single()), @"3 21972 5c5d7754537e7e9c5a3a3949bfe483a1");
+    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"6 41687 53bd8470ab67fac50a6ee5750e548ab5");
+    insta::assert_snapshot!(pinned(single()), @"3 21981 644ec95ecad5ef805e0315f984e2c06e");
 }
 
 #[test]

@@ -215,7 +215,7 @@ impl SwfSource {
                 .ok()
                 .map(|start| Time::from_micros(start.max(request.submit))),
             elastic,
-            deadline: None,
+            limits: None,
         }
     }
 

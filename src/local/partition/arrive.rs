@@ -20,13 +20,17 @@ impl Partition {
             Some(RejectReason::TooLarge)
         } else {
             let needs = live.job.needs();
-            needs.filter(|needs| !state.spec.meets(live.procs, needs)).map(|_| RejectReason::Unfit)
+            let unfit =
+                needs.filter(|needs| !state.spec.meets(live.procs, needs)).map(|_| RejectReason::Unfit);
+            unfit.or_else(|| state.refused_for_limits(&live, now))
         };
+        let overdue = live.job.killed_at().filter(|_| refused.is_none());
         state.next_seq += 1;
         state.tally.arrived += 1;
         state.account_from(now);
         let early = live.early(state.abilities.dedicated, now).filter(|_| refused.is_none());
-        let ineligible = live.procs > state.capacity || refused.is_some() || early.is_some();
+        let is_overdue = overdue.is_some_and(|deadline| deadline <= now);
+        let ineligible = live.procs > state.capacity || refused.is_some() || early.is_some() || is_overdue;
         if ineligible {
             live.phase = Phase::Ineligible;
         } else {
@@ -34,12 +38,23 @@ impl Partition {
         }
         let elastic =
             live.job.elastic.is_some() || live.job.grid.as_ref().is_some_and(|grid| grid.commands > 0);
+        let id = live.job.id;
         let key = state.add(live);
+        if let Some(deadline) = overdue {
+            state.agenda.end_at(deadline, id, key);
+        }
         if elastic {
             state.register_commands(key);
         }
         if !ineligible {
             self.notify(Change::Arrived(key), now);
+        } else if is_overdue {
+            // It was on its way when its deadline came.
+            if let Some(job) = self.state.table.get(key) {
+                step.record(self.state.job_event(now, EventKind::Overdue, EventCause::None, job, job.procs));
+            }
+            self.state.finish(key, Outcome::Cancelled, step);
+            return false;
         } else if early.is_some() {
             state.make_ineligible(key, early);
         } else if let Some(reason) = refused {

@@ -10,7 +10,7 @@ use super::Partition;
 use crate::local::Step;
 use crate::local::error::PartitionError;
 use crate::local::table::LiveJob;
-use crate::model::{CommandRefusal, Elastic, EventCause, EventKind, EventRecord, JobId, JobKey};
+use crate::model::{CommandRefusal, Elastic, EventCause, EventKind, EventRecord, JobId, JobKey, Outcome};
 use crate::units::{Span, Time};
 
 /// The result of a command: whether the job has ended by it.
@@ -35,15 +35,30 @@ impl From<PartitionError> for CommandError {
 }
 
 impl Partition {
-    /// Carries out the commands of the workload's users that are due, by their times, then in the order in which their jobs came.
-    /// Returns true if any was carried out.
+    /// Ends the jobs whose deadline has come, if they are ended there; then carries out the commands of the workload's users that are due, by their times, then in the
+    /// order in which their jobs came. Returns true if there was anything to do.
     ///
     /// # Errors
     /// [`PartitionError::EndOfTime`] if a job would end beyond the time axis.
     #[inline]
     pub fn execute_due(&mut self, step: &mut Step<'_>) -> Result<bool, PartitionError> {
         // This is called at every moment, and nearly always no command is due.
-        if self.state.agenda.has_commands() { self.execute_those_due(step) } else { Ok(false) }
+        let ended = self.end_overdue(step);
+        let done = if self.state.agenda.has_commands() { self.execute_those_due(step)? } else { false };
+        Ok(ended || done)
+    }
+
+    /// Ends the jobs whose deadline has come, if they are ended there. True if there were any.
+    fn end_overdue(&mut self, step: &mut Step<'_>) -> bool {
+        let mut any = false;
+        while let Some(key) = self.state.agenda.take_overdue(step.now) {
+            let Some(job) = self.state.table.get(key) else { continue };
+            let procs = job.held_or_requested();
+            step.record(self.state.job_event(step.now, EventKind::Overdue, EventCause::None, job, procs));
+            self.end_job(key, Outcome::Cancelled, step);
+            any = true;
+        }
+        any
     }
 
     fn execute_those_due(&mut self, step: &mut Step<'_>) -> Result<bool, PartitionError> {

@@ -28,6 +28,7 @@ pub(crate) fn job(id: u64, submit: u64, wait: u64, run: u64, procs: u32) -> JobR
         cost: Money::ZERO,
         recorded_wait: None,
         requested_start: None,
+        limits: None,
         origin: Origin::Local,
     }
 }
@@ -159,6 +160,7 @@ prop_compose! {
             cost: Money::from_nanos(cost),
             recorded_wait: recorded.map(Span::from_micros),
             requested_start: None,
+            limits: None,
         }
     }
 }

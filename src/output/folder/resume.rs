@@ -40,7 +40,7 @@ impl OutputDir {
     ) -> Result<Self, OutputError> {
         // Of a folder that is gone, its first file is reported.
         let lock = folder.is_dir().then(|| FolderLock::take(folder)).transpose()?;
-        let past = options.tables(|name, header| past(folder, name, header, mark))?;
+        let past = options.tables(&definitions, |name, header| past(folder, name, header, mark))?;
         let new_scenario = match &options.scenario {
             Some(text) if !is_there(folder.join(SCENARIO), text)? => Some(text),
             _ => None,

@@ -58,6 +58,10 @@ pub struct JobRow {
     pub origin: Origin,
     /// The requested start of a dedicated job.
     pub requested_start: Option<Time>,
+    /// Its deadline.
+    pub deadline: Option<Time>,
+    /// Its budget.
+    pub budget: Option<Money>,
     /// Its processors, where the table of jobs has them (Batsim's).
     pub allocated: Option<ProcSet>,
 }

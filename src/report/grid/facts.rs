@@ -1,7 +1,7 @@
 //! Lines under the tables: outcomes of jobs, decisions of the broker, and the time of the run itself.
 
 use super::super::figures::{count, duration, number, wrapped};
-use super::super::tables::{commands, dedicated, outcomes, processor_time};
+use super::super::tables::{commands, dedicated, limits, outcomes, processor_time};
 use super::WIDTH;
 use super::workflows::workflows;
 use crate::metrics::{GridSummary, PlanningSummary, Quantiles};
@@ -42,10 +42,12 @@ pub(super) fn few_facts(run: &GridSummary) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Dedicated jobs and elastic commands, if there are any.
+/// Dedicated jobs, elastic commands and limits, if there are any.
 pub(super) fn of_some_jobs(run: &GridSummary) -> impl Iterator<Item = (&'static str, String)> {
     let dedicated = dedicated(&run.measures).map(|starts| ("dedicated jobs", starts));
-    dedicated.into_iter().chain(run.elastic.as_ref().map(|of| ("elastic commands", commands(of))))
+    let elastic = run.elastic.as_ref().map(|of| ("elastic commands", commands(of)));
+    let limits = limits(&run.measures).map(|kept| ("limits", kept));
+    dedicated.into_iter().chain(elastic).chain(limits)
 }
 
 /// The parts of the wall-clock time of the run; `verb` names the middle one.

@@ -19,7 +19,7 @@ pub(super) const FOLDER: &str = "folder";
 pub(super) const FILES: &str = "files in it";
 
 /// The measures of the table over all jobs, in its order, after the number of jobs and their outcomes.
-const MEASURES: [&str; 28] = [
+const MEASURES: [&str; 37] = [
     "mean_wait",
     "median_wait",
     "p95_wait",
@@ -37,6 +37,15 @@ const MEASURES: [&str; 28] = [
     "dedicated.delayed",
     "dedicated.mean_delay",
     "dedicated.max_delay",
+    "limits.deadlines",
+    "limits.met",
+    "limits.missed",
+    "limits.mean_lateness",
+    "limits.max_lateness",
+    "limits.mean_penalty",
+    "limits.budgets",
+    "limits.over_budget",
+    "limits.overspent",
     "makespan",
     "utilization",
     "utilization_available",

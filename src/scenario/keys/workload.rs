@@ -6,14 +6,15 @@ use serde_json::{Value as Json, json};
 use toml::Value;
 
 use crate::formats::swf::Clean;
+use crate::model::AtLimit;
 use crate::scenario::kind::Kind;
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::named::Params;
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::tree::{self, Node};
 use crate::scenario::workload::{EstimateSource, Workload};
-use crate::units::{Bytes, Span};
-use crate::workload::Estimates;
+use crate::units::{Bytes, Price, Span};
+use crate::workload::{BudgetRule, DeadlineRule, Estimates};
 
 keys! {
     /// A workload: one of `log`, `lublin`, `poisson`, `cwf` and `workflow`, and what is done to it.
@@ -52,6 +53,18 @@ keys! {
         input: Option<Bytes> => "0 B";
         /// Data of each job that returns after its completion; portal only.
         output: Option<Bytes> => "0 B";
+        /// [Deadline](grid.md#deadlines-and-budgets) of each job: `"submit + 4 x estimate"`, `"submit + 4 x runtime"` or `"submit + 1 h"`; drawn for each job, all values
+        /// equally likely: `"submit + 1.5..8 x estimate"`, or from a distribution of durations: `"submit + exponential[mean=1 h]"`.
+        deadline: Option<DeadlineRule> => "none";
+        /// [Budget](grid.md#deadlines-and-budgets) of each job: an amount (`5`), or so many times what its processors cost for its estimate at the
+        /// `reference_price` (`"1.2 x cost"`); drawn: `"2..10"`, `"0.8..2 x cost"`.
+        budget: Option<BudgetRule> => "none";
+        /// Price of a core-hour of speed 1 that a `budget` refers to.
+        reference_price: Option<Price> => "none";
+        /// What happens at the deadline: the job goes on (`"overrun"`); it is refused when it is submitted, if it could not end in time anywhere; or it is ended there.
+        at_deadline: Option<AtLimit> => "`\"overrun\"`";
+        /// What happens when a job costs more than its budget: it goes on (`"overrun"`), or it is refused when it is submitted, if its estimate costs more everywhere.
+        at_budget: Option<AtLimit> => "`\"overrun\"`";
         /// [Workflows](workflows.md#running-workflows), portal only: a [generator](workflows.md#generators) such as `"montage[tasks=1000]"`, or a file
         /// (WfFormat, DAX, GWF); a path relative to the file that names it, or `archive:NAME`. The keys below belong to it, those above do not.
         workflow: Option<String>;

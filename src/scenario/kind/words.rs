@@ -6,8 +6,8 @@ use toml::Value;
 use super::{Kind, title};
 use crate::formats::swf::Clean;
 use crate::model::{
-    EstimateBase, FailureAction, InstantOrder, LostData, Payer, PlacementRule, PlanRepair, Replan, Sharing,
-    TaskOrder, TransferMode,
+    AtLimit, EstimateBase, FailureAction, InstantOrder, LostData, Payer, PlacementRule, PlanRepair, Replan,
+    Sharing, TaskOrder, TransferMode,
 };
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::names::near;
@@ -145,6 +145,7 @@ pub(crate) enum Best {
 }
 
 words! {
+    AtLimit { "overrun" => Self::Overrun, "refuse" => Self::Refuse, "kill" => Self::Kill }
     Best { "none" => Self::None, "young" => Self::Young, "daly" => Self::Daly }
     Clean { "none" => Self::None, "strict" => Self::Strict }
     Engine { "actors" => Self::Actors, "direct" => Self::Direct }

@@ -72,6 +72,11 @@ impl Checker<'_> {
             ("malleable", keys.malleable.is_some()),
             ("input", keys.input.is_some()),
             ("output", keys.output.is_some()),
+            ("deadline", keys.deadline.is_some()),
+            ("budget", keys.budget.is_some()),
+            ("reference_price", keys.reference_price.is_some()),
+            ("at_deadline", keys.at_deadline.is_some()),
+            ("at_budget", keys.at_budget.is_some()),
         ] {
             if given {
                 self.wrong(&path.key(only), format!("`{only}` works on jobs, not on `workflow`"));
@@ -145,6 +150,7 @@ impl Checker<'_> {
             shaping: Shaping { seed, ..Shaping::default() },
             input: Bytes::ZERO,
             output: Bytes::ZERO,
+            limits: None,
         })
     }
 

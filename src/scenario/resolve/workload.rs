@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 
 use super::Checker;
-use crate::model::{MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
+use crate::model::{AtLimit, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
 use crate::scenario::archive;
 use crate::scenario::defaults::STDIN;
 use crate::scenario::keys::{OwnWorkload, WorkloadKeys};
@@ -12,11 +12,11 @@ use crate::scenario::kind::named::Params;
 use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, Workload};
-use crate::workload::Spec;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::tsafrir::TsafrirSpec;
+use crate::workload::{BudgetRule, LimitRules, Spec};
 
 /// The processors on which jobs of a workload may run.
 #[derive(Copy, Clone, Debug)]
@@ -178,6 +178,38 @@ impl Checker<'_> {
             shaping,
             input: keys.input.unwrap_or_default(),
             output: keys.output.unwrap_or_default(),
+            limits: self.limits(path, keys),
+        })
+    }
+
+    /// The limits of the jobs.
+    fn limits(&mut self, path: &Path, keys: &WorkloadKeys) -> Option<LimitRules> {
+        let of_cost = matches!(keys.budget, Some(BudgetRule::Costs(_)));
+        if of_cost && keys.reference_price.is_none() {
+            let message =
+                "a budget of so many times the cost needs a `reference_price`, such as `0.1/core-h`";
+            self.wrong(&path.key("budget"), message);
+        }
+        if keys.at_budget == Some(AtLimit::Kill) {
+            let message = "jobs are not ended at their budget; there are `overrun` and `refuse`";
+            self.wrong(&path.key("at_budget"), message);
+        }
+        let dear = "there is no `budget` of so many times the cost";
+        for (key, idle, why) in [
+            ("reference_price", keys.reference_price.is_some() && !of_cost, dear),
+            ("at_deadline", keys.at_deadline.is_some() && keys.deadline.is_none(), "there is no `deadline`"),
+            ("at_budget", keys.at_budget.is_some() && keys.budget.is_none(), "there is no `budget`"),
+        ] {
+            if idle {
+                self.idle.push(self.document.problem(&path.key(key), why));
+            }
+        }
+        (keys.deadline.is_some() || keys.budget.is_some()).then(|| LimitRules {
+            deadline: keys.deadline,
+            budget: keys.budget,
+            reference_price: keys.reference_price.unwrap_or_default(),
+            at_deadline: keys.at_deadline.unwrap_or_default(),
+            at_budget: keys.at_budget.unwrap_or_default(),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gridemu::broker::{BrokerRegistry, Pool};
-use gridemu::model::{GridContext, Job, PartitionId, PoolId, SiteId, Size, Speedup};
+use gridemu::model::{GridContext, Job, Limits, PartitionId, PoolId, SiteId, Size, Speedup};
 use gridemu::units::{Bandwidth, Bytes, Rate, Span, Time, Work};
 
 use super::scenes::{Scene, build, busy_until, idle, powered, priced};
@@ -217,8 +217,11 @@ fn the_cheapest_is_not_the_lowest_price() {
         priced(idle(1, 4, 200), 4),
         priced(busy_until(idle(2, 4, 400), 10), 12),
     ];
-    let by = |deadline| Job { deadline, ..job(1, 0, 4, 100) };
-    let scene = |deadline: Option<u64>| Scene::new(0, pools.clone(), vec![by(deadline.map(Time::from_secs))]);
+    let scene = |deadline: Option<u64>| {
+        let mut job = job(1, 0, 4, 100);
+        job.limits = deadline.map(|deadline| Box::new(Limits::by(Time::from_secs(deadline))));
+        Scene::new(0, pools.clone(), vec![job])
+    };
     assert_eq!(scene(None).planned("cheapest"), [(1, 1, 0, 50)]);
     // Only the third is done by 49; none by 34, and then the third is first.
     for late in [49, 34] {

@@ -7,7 +7,7 @@ use gridemu::broker::{
     PoolReport, Tasks,
 };
 use gridemu::local::StartEstimates;
-use gridemu::model::{Equipment, GridContext, Job, PartitionId, PoolId, SiteId, Size, Speedup};
+use gridemu::model::{Equipment, GridContext, Job, Limits, PartitionId, PoolId, SiteId, Size, Speedup};
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time, Work};
 use proptest::collection::vec;
 use proptest::option;
@@ -178,7 +178,7 @@ fn jobs() -> impl Strategy<Value = Job> {
         |(id, size, estimate, deadline, grid)| {
             let mut job = Job::rigid(id, Time::ZERO, 1, Span::from_micros(estimate));
             job.size = size;
-            job.deadline = deadline.map(Time::from_micros);
+            job.limits = deadline.map(|deadline| Box::new(Limits::by(Time::from_micros(deadline))));
             job.grid = grid.map(|(assignment, input, kept)| {
                 let kept = Work::done(Rate::FULL, Span::from_micros(kept));
                 Box::new(GridContext { assignment, input: Bytes::new(input), kept, ..GridContext::default() })

@@ -169,7 +169,7 @@ impl Twin {
         };
         let first = present.iter().filter_map(|at| completion(*at)).min().unwrap_or(0);
         let mut limit = first.saturating_add(within);
-        if let Some(deadline) = job.deadline.filter(|_| self.param("deadline") != "ignore") {
+        if let Some(deadline) = job.deadline().filter(|_| self.param("deadline") != "ignore") {
             limit = limit.min(deadline.micros().into());
         }
         let in_time: Vec<usize> =

@@ -52,7 +52,7 @@ fn newest(store: &str) -> String {
     format!("{} s", facts["snapshots"].as_array().unwrap().last().unwrap()["at_s"])
 }
 
-const QUICKSTART: &str = "11680:63e9625537c70536a8f8a5e57c792aaf";
+const QUICKSTART: &str = "11680:214bd1c6197ab5cfcabbef75c5818dfc";
 
 #[test]
 fn a_finished_run_says_so_and_is_not_run_over() {

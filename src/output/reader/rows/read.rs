@@ -52,7 +52,7 @@ row! {
         job, submit, start, end, procs, site, outcome, requested, run, estimate, wait, response, bsld, user, class, attempts,
         energy in "energy_j", cost
     }
-    optional { reason, partition, origin, requested_start }
+    optional { reason, partition, origin, requested_start, deadline, budget }
     beside { allocated: None }
 }
 
@@ -190,6 +190,8 @@ impl Row for BatsimJob {
             partition: None,
             origin: Origin::Local,
             requested_start: None,
+            deadline: None,
+            budget: None,
             allocated: Some(allocated),
         })
     }

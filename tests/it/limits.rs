@@ -1,0 +1,238 @@
+//! Deadlines and budgets of jobs, by hand.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use gridemu::local::Registry;
+use gridemu::model::{AtLimit, EventKind, Job, JobId, JobRecord, Outcome, Record, RejectReason};
+use gridemu::units::Time;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::cli::gridemu;
+use crate::grids::{GridCase, grids};
+use crate::support::assert_legal;
+use crate::validating::legal;
+
+/// Ten processors at 0.001 a second.
+const LOG: &str = "; MaxProcs: 10
+1 0 -1 100 6 -1 -1 6 100 -1 1 1 1 1 1 1 -1 -1
+2 10 -1 50 8 -1 -1 8 50 -1 1 1 1 1 1 1 -1 -1
+3 20 -1 200 4 -1 -1 4 200 -1 1 1 1 1 1 1 -1 -1
+4 25 -1 60 4 -1 -1 4 75 -1 1 1 1 1 1 1 -1 -1
+";
+
+/// A folder with the log and a scenario of one site, whose workload has these keys.
+fn folder(keys: &str, others: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("four.swf"), LOG).unwrap();
+    let text = format!(
+        "{others}\n[[site]]\nname = 'a'\npolicy = 'fcfs'\n\
+         machines = [{{ class = 'node', count = 10, price = '3.6/core-h' }}]\n\
+         workload = {{ log = 'four.swf'{keys} }}\n"
+    );
+    fs::write(folder.path().join("run.toml"), text).unwrap();
+    folder
+}
+
+/// The rows of `jobs.csv` and the summary of a run.
+fn run(folder: &tempfile::TempDir) -> (Vec<String>, Value) {
+    let (scenario, out) = (folder.path().join("run.toml"), folder.path().join("out"));
+    gridemu(&["run", scenario.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
+    legal(&out);
+    let jobs = fs::read_to_string(out.join("jobs.csv")).unwrap();
+    let summary = fs::read_to_string(out.join("summary.json")).unwrap();
+    (jobs.lines().map(str::to_owned).collect(), serde_json::from_str(&summary).unwrap())
+}
+
+/// Under `fcfs` the jobs run from 0 to 100, 100 to 150, 150 to 350 and 150 to 210. Two estimates after their submission are 200, 110, 420 and 175: the second
+/// is 40 s late, the fourth 35. With a scale of 20 s these count e² − 1, of which 5 are left, and e^1.75 − 1 = 4.7546.
+///
+/// The jobs cost 0.6, 0.4, 0.8 and, for 60 of its 75 s, 0.24. 1.2 times three quarters of that are 0.54, 0.36, 0.72 and 0.27.
+#[test]
+fn what_is_late_and_too_dear_is_counted() {
+    let keys = ", deadline = 'submit + 2 x estimate', budget = '1.2 x cost', reference_price = '2.7/core-h'";
+    let folder = folder(keys, "penalty = { scale = '20 s', most = 5 }");
+    let (jobs, summary) = run(&folder);
+    assert!(jobs[0].ends_with(",requested_start,deadline,budget"), "{}", jobs[0]);
+    let mut ends: Vec<Vec<&str>> = jobs[1..].iter().map(|row| row.split(',').collect()).collect();
+    ends.sort();
+    let limits: Vec<[&str; 2]> = ends.iter().map(|row| [row[row.len() - 2], row[row.len() - 1]]).collect();
+    let of = [["200", "0.54"], ["110", "0.36"], ["420", "0.72"], ["175", "0.27"]];
+    assert_eq!(limits, of);
+    let limits = &summary["limits"];
+    let number = |key: &str| limits[key].as_f64().unwrap_or_else(|| panic!("{key} of {limits}"));
+    assert_eq!([number("deadlines"), number("met"), number("missed")], [4.0, 2.0, 2.0]);
+    assert_eq!([number("mean_lateness"), number("max_lateness")], [18.75, 40.0]);
+    assert!((number("mean_penalty") - (5.0 + 4.754_602_676) / 4.0).abs() < 1e-6, "{limits}");
+    assert_eq!([number("budgets"), number("over_budget"), number("overspent")], [4.0, 3.0, 0.18]);
+}
+
+#[test]
+fn without_limits_nothing_is_added() {
+    let (jobs, summary) = run(&folder("", ""));
+    assert!(jobs[0].ends_with(",origin,requested_start"), "{}", jobs[0]);
+    assert!(summary.get("limits").is_none(), "{summary}");
+}
+
+/// Wrong keys are told with file, line and key.
+#[test]
+fn wrong_limits_are_told() {
+    for (keys, says) in [
+        (", deadline = 'submit - 1 h'", "a job cannot be due before its submission"),
+        (", deadline = 'submit + 0 x estimate'", "`submit + 0 x estimate` is not a deadline"),
+        (", budget = '1.2 x cost'", "needs a `reference_price`"),
+        (", budget = 'cheap'", "`cheap` is not a budget"),
+    ] {
+        let folder = folder(keys, "");
+        let scenario = folder.path().join("run.toml");
+        gridemu(&["check", scenario.to_str().unwrap()])
+            .ends(2, &["run.toml, line 6, `site.a.workload.", says]);
+    }
+    let folder = folder("", "penalty = { scale = '20 s' }");
+    let scenario = folder.path().join("run.toml");
+    gridemu(&["run", scenario.to_str().unwrap()]).ends(2, &["no workload has a `deadline`"]);
+}
+
+/// A row with another deadline, or another budget, is found.
+#[test]
+fn the_checker_knows_the_limits() {
+    use gridemu::verify::Rule;
+    for (from, to) in [(",110,0.36", ",111,0.36"), (",110,0.36", ",110,0.37")] {
+        let keys =
+            ", deadline = 'submit + 2 x estimate', budget = '1.2 x cost', reference_price = '2.7/core-h'";
+        let folder = folder(keys, "");
+        run(&folder);
+        let path = folder.path().join("out/jobs.csv");
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text.matches(from).count(), 1, "{text}");
+        fs::write(&path, text.replace(from, to)).unwrap();
+        let found = crate::validating::judged(&folder.path().join("out"));
+        assert_eq!(found[0].verdict.first().map(|found| found.rule), Some(Rule::Limits), "{found:?}");
+    }
+}
+
+/// The rows of the jobs: number, start, end, outcome, reason.
+fn ends(keys: &str) -> Vec<String> {
+    let (jobs, _) = run(&folder(keys, ""));
+    let mut all: Vec<String> = jobs[1..]
+        .iter()
+        .map(|row| {
+            let row: Vec<&str> = row.split(',').collect();
+            [row[0], row[2], row[3], row[6], row[18]].join(" ").trim().to_owned()
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+/// Job 2 runs from 100 on, and is ended at 110. So jobs 3 and 4 start there, and are in time.
+#[test]
+fn a_job_is_ended_at_its_deadline() {
+    let found = ends(", deadline = 'submit + 2 x estimate', at_deadline = 'kill'");
+    assert_eq!(
+        found,
+        ["1 0 100 completed", "2 100 110 cancelled", "3 110 310 completed", "4 110 170 completed"]
+    );
+    // One that waits ends in the queue.
+    let found = ends(", deadline = 'submit + 1.5 x estimate', at_deadline = 'kill'");
+    assert_eq!(
+        found,
+        ["1 0 100 completed", "2  85 cancelled", "3 85 285 completed", "4 100 137.5 cancelled"]
+    );
+}
+
+/// A job's explanation says what became of its deadline.
+#[test]
+fn a_missed_deadline_is_explained() {
+    for (keys, job, says) in [
+        (", at_deadline = 'kill'", "2", "cancelled at 110 s: its deadline"),
+        ("", "2", "completed at 150 s: 40 s after its deadline"),
+        (", at_deadline = 'refuse'", "1", "completed at 100 s\n"),
+    ] {
+        let folder = folder(&format!(", deadline = 'submit + 2 x estimate'{keys}"), "");
+        run(&folder);
+        let out = folder.path().join("out");
+        let told = gridemu(&["explain", out.to_str().unwrap(), "--job", job]);
+        let words: Vec<&str> = told.out.split_whitespace().collect();
+        let says: Vec<&str> = says.split_whitespace().collect();
+        assert!(words.windows(says.len()).any(|found| found == says), "{}", told.out);
+    }
+}
+
+/// Within 80 s of their submission only jobs of 50 and 75 s can be done. At 3.6 a core-hour these are expected to cost 0.4 and 0.3.
+#[test]
+fn what_cannot_be_done_in_time_or_for_so_little_is_refused() {
+    let late = "cannot be done by its deadline";
+    let rejected = |id: u64, submit: u64, why: &str| format!("{id}  {submit} rejected {why}");
+    let found = ends(", deadline = 'submit + 80 s', at_deadline = 'refuse'");
+    assert_eq!(
+        found,
+        [
+            rejected(1, 0, late),
+            "2 10 60 completed".to_owned(),
+            rejected(3, 20, late),
+            "4 60 120 completed".into()
+        ]
+    );
+    let dear = "costs more than its budget";
+    let found = ends(", budget = 0.35, at_budget = 'refuse'");
+    let refused = [(1, 0), (2, 10), (3, 20)].map(|(id, submit)| rejected(id, submit, dear));
+    assert_eq!(found[..3], refused);
+    assert_eq!(found[3], "4 25 85 completed");
+}
+
+/// What holds of jobs with limits, whatever the grid.
+fn kept(case: &GridCase) {
+    let ran = case.stepwise();
+    let jobs: Vec<Job> = case.jobs().cloned().collect();
+    assert_legal(&Registry::standard(), &case.spec.sites, &jobs, &ran.records);
+    let of: BTreeMap<JobId, &Job> = jobs.iter().map(|job| (job.id, job)).collect();
+    let mut overdue: BTreeMap<JobId, Time> = BTreeMap::new();
+    let ended: BTreeMap<JobId, &JobRecord> = ran
+        .records
+        .iter()
+        .filter_map(|record| if let Record::Job(job) = record { Some((job.id, job)) } else { None })
+        .collect();
+    for record in &ran.records {
+        match record {
+            Record::Segment(segment) if !segment.procs.is_empty() => {
+                let deadline = of[&segment.job].killed_at().unwrap_or(Time::NEVER);
+                assert!(segment.to <= deadline, "{segment:?} beyond {deadline}");
+            }
+            Record::Event(event) if event.kind == EventKind::Overdue => {
+                let job = event.job.expect("a job");
+                assert!(of[&job].killed_at().is_some_and(|deadline| deadline <= event.time), "{event:?}");
+                assert_eq!(overdue.insert(job, event.time), None, "{event:?}");
+            }
+            _ => {}
+        }
+    }
+    for (id, record) in &ended {
+        let job = of[id];
+        let at = job.limits.as_ref().map_or(AtLimit::Overrun, |limits| limits.at_deadline);
+        assert_eq!(record.outcome == Outcome::Cancelled, overdue.contains_key(id), "{record:?}");
+        if let (Some(deadline), AtLimit::Kill) = (job.deadline(), at) {
+            assert!(record.outcome != Outcome::Completed || record.end <= deadline, "{record:?}");
+            // What runs is ended at the very deadline.
+            let mut last = ran.records.iter().filter_map(|record| match record {
+                Record::Segment(segment) if segment.job == *id && segment.to == deadline => Some(segment),
+                _ => None,
+            });
+            let ran_on = last.next().is_some() && record.outcome == Outcome::Cancelled;
+            assert!(!ran_on || record.end == deadline || record.attempts > 1, "{record:?}");
+        }
+        if let Outcome::Rejected(RejectReason::Deadline | RejectReason::Budget) = record.outcome {
+            assert_eq!((at, record.start), (AtLimit::Refuse, None), "{record:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::support::cases(100))]
+
+    #[test]
+    fn no_job_runs_beyond_a_deadline_at_which_it_is_ended(case in grids()) {
+        kept(&case.limited());
+    }
+}
