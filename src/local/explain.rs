@@ -6,7 +6,7 @@ mod plan;
 
 use super::{Blocker, Decision, Explanation, LiveJob, Phase, Profile, Reason, Rule, View, Why};
 use crate::model::{JobKey, ProcSet};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 impl Decision {
     /// Why the pass has or has not started `job`, which was waiting when the pass began. The view is that of the pass, before or
@@ -47,6 +47,12 @@ struct Case<'a> {
 impl Case<'_> {
     fn needs(&self) -> u32 {
         self.live.procs()
+    }
+
+    /// How long it would hold its processors from the pass on: its estimate, and as long as machines need to wake up for it.
+    fn held(&self) -> Span {
+        let given = self.view.free().saturating_sub(self.facts.free);
+        self.view.awake().without(given).holds(self.needs(), self.live.estimate())
     }
 
     fn explanation(&self, why: Why) -> Explanation {
@@ -143,8 +149,9 @@ impl View<'_> {
                 .blocked_by(self.released_for(needs, free))
                 .blocked_by(self.booked(now, start.unwrap_or(Time::NEVER)));
         }
-        let end = now + job.estimate();
-        if !profile.fits(now, job.estimate(), needs) {
+        let held = self.awake().holds(needs, job.estimate());
+        let end = now + held;
+        if !profile.fits(now, held, needs) {
             return explanation(Why::ReservedBefore { end, first: false })
                 .blocked_by(self.booked(now, end))
                 .starting(start);

@@ -282,7 +282,9 @@ proptest! {
         steps in 0_usize..40,
     ) {
         let registry = Registry::standard().with(chaos());
-        let Case { mut spec, jobs, .. } = case;
+        let Case { spec, jobs, .. } = case;
+        // Machines whose processors are shared do not sleep.
+        let mut spec = if multiprogramming_level > 1 { support::awake(spec) } else { spec };
         let same = if same { ",same=1" } else { "" };
         spec.policy = format!("chaos[seed={seed},multiprogramming_level={multiprogramming_level}{same}]").parse().unwrap();
         spec.order = gridemu::model::InstantOrder::Instant;

@@ -73,8 +73,10 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
         if aspects.prices {
             for (number, part) in site.partitions.iter_mut().enumerate() {
                 let other = &other.partitions[number % other.partitions.len()];
-                (part.groups[0].idle, part.groups[0].busy, part.groups[0].price) =
-                    (other.groups[0].idle, other.groups[0].busy, other.groups[0].price);
+                for group in &mut part.groups {
+                    (group.idle, group.busy, group.price) =
+                        (other.groups[0].idle, other.groups[0].busy, other.groups[0].price);
+                }
             }
             if place % 2 == 0 {
                 site.tariff = SiteTariff {

@@ -116,6 +116,12 @@ pub(crate) fn put_to_sleep(spec: &mut SiteSpec, (state, policy): (Option<SleepSp
     }
 }
 
+/// The same, always on.
+pub(crate) fn awake(mut spec: SiteSpec) -> SiteSpec {
+    spec.power = "always-on".parse().expect("a power policy");
+    spec
+}
+
 pub(crate) fn reserve(mut spec: SiteSpec, name: &str, start: u64, end: u64, procs: u32) -> SiteSpec {
     let (start, end) = (Time::from_secs(start), Time::from_secs(end));
     spec.reservations.push((0, Reservation { name: name.to_owned(), start, end, procs }));

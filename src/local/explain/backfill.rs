@@ -32,7 +32,7 @@ impl Case<'_> {
 
     /// Explains the first job that does not fit: it has the reservation. `without` are the free processors without it.
     fn has_reservation(&self, shadow: Option<Time>, without: &Profile) -> Explanation {
-        let Self { facts, view, live, .. } = *self;
+        let Self { facts, view, .. } = *self;
         let needs = self.needs();
         let free_then = shadow.map(|shadow| u32::try_from(without.free_at(shadow)).unwrap_or(0));
         let until = shadow.unwrap_or(Time::NEVER);
@@ -46,7 +46,7 @@ impl Case<'_> {
                 .blocked_by(self.reserved(facts.at, until))
                 .blocked_by(self.started_before());
         }
-        let end = facts.at + live.estimate();
+        let end = facts.at + self.held();
         explanation(Why::ReservedBefore { end, first: true })
             .blocked_by(self.reserved(facts.at, end.max(until)))
     }
@@ -60,11 +60,11 @@ impl Case<'_> {
         without: &Profile,
         with: &Profile,
     ) -> Explanation {
-        let Self { facts, view, live, .. } = *self;
+        let Self { facts, view, .. } = *self;
         let needs = self.needs();
         let (who, waits) = (view.who(first), view.waits(first, shadow));
         let explanation = |why| self.explanation(why).shadowed(shadow, None).over(with, shadow);
-        let end = facts.at + live.estimate();
+        let end = facts.at + self.held();
         if needs > facts.free {
             // Were enough free now, it would still have to leave the first in line what it needs.
             let lack = shadow.and_then(|shadow| first_lack(with, shadow, end, needs));
@@ -80,7 +80,7 @@ impl Case<'_> {
             // No rule keeps it waiting: facts and actions do not agree.
             return self.explanation(Why::Starts);
         };
-        match shadow.filter(|_| without.fits(facts.at, live.estimate(), needs)) {
+        match shadow.filter(|_| without.fits(facts.at, self.held(), needs)) {
             Some(start) => {
                 let from = (time != start).then_some(time);
                 let why = Why::WouldDelay { first: Some(who), start, end, spare, from };
