@@ -16,6 +16,7 @@
 //! Facts describe the pass, and not each job that it has skipped: queues are indexed, and a pass looks at few jobs. Why a waiting
 //! job has or has not started is a function of the facts, the job and the view: [`Decision::explain`].
 
+use super::Awake;
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Span, Time};
 
@@ -28,6 +29,8 @@ pub struct Decision {
     pub started: Vec<JobKey>,
     /// Processors that it has left free; where processors are shared, those that can take another job.
     pub free: u32,
+    /// The free processors of machines that were awake when it began, if any slept. The partition records them.
+    pub awake: Option<Awake>,
     /// Waiting dedicated jobs that the policy handles as such, by requested start; with the start of the reservation that each
     /// has in the policy's plan, where it plans.
     pub dedicated: Vec<(JobKey, Option<Time>)>,
@@ -130,6 +133,6 @@ impl Decision {
         self.at = at;
         self.started.clear();
         self.dedicated.clear();
-        (self.free, self.rule) = (0, Rule::Unsaid);
+        (self.free, self.awake, self.rule) = (0, None, Rule::Unsaid);
     }
 }

@@ -4,7 +4,7 @@ mod backfill;
 mod packing;
 mod plan;
 
-use super::{Blocker, Decision, Explanation, LiveJob, Phase, Profile, Reason, Rule, View, Why};
+use super::{Awake, Blocker, Decision, Explanation, LiveJob, Phase, Profile, Reason, Rule, View, Why};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Span, Time};
 
@@ -49,10 +49,22 @@ impl Case<'_> {
         self.live.procs()
     }
 
+    /// The free processors of machines that were awake when the pass began.
+    fn awake(&self) -> Awake {
+        self.facts.awake.unwrap_or_else(|| self.view.awake())
+    }
+
     /// How long it would hold its processors from the pass on: its estimate, and as long as machines need to wake up for it.
     fn held(&self) -> Span {
-        let given = self.view.free().saturating_sub(self.facts.free);
-        self.view.awake().without(given).holds(self.needs(), self.live.estimate())
+        self.holds(self.live)
+    }
+
+    /// The same of another job that waits.
+    fn holds(&self, job: &LiveJob) -> Span {
+        let given = self.facts.started.iter().filter_map(|job| self.view.get(*job)).map(LiveJob::procs).sum();
+        let awake = self.awake().without(given);
+        let now = job.procs() <= self.facts.free;
+        if now { awake.holds(job.procs(), job.estimate()) } else { job.estimate() }
     }
 
     fn explanation(&self, why: Why) -> Explanation {
@@ -72,10 +84,14 @@ impl Case<'_> {
     /// Free processors after the pass, beside running jobs, the book and the reservations of dedicated jobs.
     fn ground(&self) -> Profile {
         let (at, mut profile) = (self.facts.at, self.view.profile());
-        let started = self.started().map(|job| (job, Some(at)));
-        for (job, start) in started.chain(self.facts.dedicated.iter().copied()) {
+        let mut awake = self.awake();
+        for job in self.started().map(|job| self.view.job(job)) {
+            profile.reserve(at, at + awake.holds(job.procs(), job.estimate()), job.procs());
+            awake = awake.without(job.procs());
+        }
+        for (job, start) in &self.facts.dedicated {
             if let Some(start) = start {
-                reserve(&mut profile, start, self.view.job(job));
+                reserve(&mut profile, *start, self.view.job(*job));
             }
         }
         profile

@@ -133,6 +133,12 @@ impl Tariff {
         self.powered
     }
 
+    /// What so many processors of a group draw when idle.
+    pub fn idle_of(&self, group: usize, procs: u32) -> Draw {
+        let idle = self.groups.get(group).map_or(0, |group| group.idle);
+        (idle * u128::from(procs)) << Rate::BITS
+    }
+
     /// Whether there are processors of several groups.
     pub fn is_mixed(&self) -> bool {
         self.groups.len() > 1

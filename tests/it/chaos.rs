@@ -9,7 +9,7 @@ use gridemu::local::{
     Abilities, Action, Actions, Change, LocalPolicy, PartitionError, Phase, Placement, PolicyError,
     PolicyInfo, Registry, View, Violation,
 };
-use gridemu::model::{Job, JobKey, Named, Outcome, ProcSet, SiteSpec, Size, Speedup};
+use gridemu::model::{Job, JobKey, Named, Outcome, PlacementRule, ProcSet, SiteSpec, Size, Speedup};
 use gridemu::units::{Rate, Span};
 use proptest::prelude::*;
 
@@ -283,8 +283,8 @@ proptest! {
     ) {
         let registry = Registry::standard().with(chaos());
         let Case { spec, jobs, .. } = case;
-        // Machines whose processors are shared do not sleep.
-        let mut spec = if multiprogramming_level > 1 { support::awake(spec) } else { spec };
+        // Its book has the lowest numbers, and machines whose processors are shared do not sleep.
+        let mut spec = SiteSpec { placement: PlacementRule::Lowest, ..support::awake(spec) };
         let same = if same { ",same=1" } else { "" };
         spec.policy = format!("chaos[seed={seed},multiprogramming_level={multiprogramming_level}{same}]").parse().unwrap();
         spec.order = gridemu::model::InstantOrder::Instant;

@@ -58,6 +58,10 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
         let keeps = |policy| Registry::standard().build(policy).expect("a policy").1.keeps_reservations;
         if aspects.policies && (site.reservations.is_empty() || keeps(&other.policy)) {
             (site.policy, site.order) = (other.policy.clone(), other.order);
+            // Machines whose processors are shared do not sleep.
+            if Registry::standard().build(&site.policy).expect("a policy").1.multiprogramming_level > 1 {
+                *site = crate::support::awake(site.clone());
+            }
         }
         if aspects.churn {
             site.churn.random = other.churn.random;

@@ -1,6 +1,6 @@
 //! The first in line has a reservation: EASY.
 
-use super::{Case, first_lack, reserve};
+use super::{Case, first_lack};
 use crate::local::{Blocker, Delay, Explanation, Profile, Why};
 use crate::model::JobKey;
 use crate::units::Time;
@@ -10,10 +10,10 @@ impl Case<'_> {
     pub(super) fn backfilled(&self, first: JobKey, shadow: Option<Time>) -> Explanation {
         let (without, head) = (self.ground(), self.view.job(first));
         // A pass that leaves no processor free needs no shadow time.
-        let shadow = shadow.or_else(|| without.earliest(self.facts.at, head.estimate(), head.procs()));
+        let shadow = shadow.or_else(|| without.earliest(self.facts.at, self.holds(head), head.procs()));
         let mut with = without.clone();
         if let Some(shadow) = shadow {
-            reserve(&mut with, shadow, head);
+            with.reserve(shadow, shadow + self.holds(head), head.procs());
         }
         if first == self.job {
             self.has_reservation(shadow, &without)

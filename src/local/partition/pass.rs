@@ -20,7 +20,11 @@ impl Partition {
         let now = step.now;
         let mut actions = std::mem::take(&mut self.actions);
         actions.begin(now);
-        self.policy.schedule(&View { state: &self.state, now }, &mut actions);
+        let view = View { state: &self.state, now };
+        if let Some(trace) = actions.trace() {
+            trace.awake = Some(view.awake());
+        }
+        self.policy.schedule(&view, &mut actions);
         self.state.tally.passes += 1;
         self.wake = actions.wake;
         if self.wake.is_some_and(|wake| wake <= now) {

@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 pub(super) use variants::info;
 
 use crate::local::{
-    Actions, Arrivals, Awake, BackfillWindow, Change, Cursor, Decision, Entry, LocalPolicy, Phase, Queue, Releases,
-    Rule, View,
+    Actions, Arrivals, Awake, BackfillWindow, Change, Cursor, Decision, Entry, LocalPolicy, Phase, Queue,
+    Releases, Rule, View,
 };
 use crate::model::JobKey;
 use crate::units::{Span, Time};

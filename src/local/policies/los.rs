@@ -187,8 +187,10 @@ impl Los {
             let shadow = self.releases.shadow(now, room.free, head.procs, counted)?;
             return Some(freeze(shadow.time, shadow.extra));
         };
-        let start = plan.earliest(now, head.estimate, head.procs)?;
-        plan.reserve(start, start + head.estimate, head.procs);
+        // What fits now by its processors waits for room in which machines can wake up, too.
+        let delay = if head.procs <= room.free { room.delay } else { Span::ZERO };
+        let start = plan.earliest(now, head.estimate + delay, head.procs)?;
+        plan.reserve(start, start + head.estimate + delay, head.procs);
         Some(freeze(start, u32::try_from(plan.free_at(start)).unwrap_or(0)))
     }
 }

@@ -45,7 +45,7 @@ impl State {
             let draw = |machines: u32, power: Power| {
                 (Draw::from(machines) * Draw::from(power.milliwatts())) << Rate::BITS
             };
-            all.awake -= draw(count.all(), self.spec.groups[group].idle_machine(self.spec.cores));
+            all.awake -= self.tariff.idle_of(group, count.all() * self.spec.cores);
             all.asleep += draw(count.asleep, *asleep);
             all.transitions += draw(count.waking, *waking) + draw(count.falling, *falling);
             all.dormant += count.all() * self.spec.cores;
@@ -142,14 +142,15 @@ impl State {
         self.settle_missing(step.now);
         if let Some(sleepers) = &mut self.sleepers {
             sleepers.go_on(step.now);
-            sleepers.balance(step.now);
         }
         self.note_transitions(step);
+        self.balance_power(step);
     }
 
     /// Puts machines to sleep that may, and wakes up those that the reserve lacks.
     pub(in crate::local) fn balance_power(&mut self, step: &mut Step<'_>) {
-        if self.sleepers.is_some() {
+        // Not between a decision and the start that waits for the end of a job: it counts on machines that are awake.
+        if self.sleepers.is_some() && self.deferred == 0 {
             self.settle_missing(step.now);
             if let Some(sleepers) = &mut self.sleepers {
                 sleepers.balance(step.now);

@@ -35,8 +35,11 @@ impl Room {
 
     /// Reserves processors for a job as soon as enough are free from `from` on; returns the start of the reservation.
     fn reserve(&mut self, from: Time, entry: Entry) -> Option<Time> {
-        let start = self.profile.earliest(from, entry.estimate, entry.procs)?;
-        self.profile.reserve(start, start + entry.estimate, entry.procs);
+        // What fits now by its processors waits for room in which machines can wake up, too.
+        let now = from == self.now && entry.procs <= self.free;
+        let held = if now { self.awake.holds(entry.procs, entry.estimate) } else { entry.estimate };
+        let start = self.profile.earliest(from, held, entry.procs)?;
+        self.profile.reserve(start, start + held, entry.procs);
         Some(start)
     }
 
