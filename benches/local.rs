@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gridemu::grid::Grid;
 use gridemu::local::policies::packing::{Item, Packer};
-use gridemu::local::{BackfillWindow, Cursor, Entry, Profile, Queue, Registry, Releases};
+use gridemu::local::{Awake, BackfillWindow, Cursor, Entry, Profile, Queue, Registry, Releases};
 use gridemu::model::{Job, JobKey, ProcSet, Record, RecordSink, SiteSpec};
 use gridemu::units::{Span, Time};
 use gridemu::workload::Jobs;
@@ -75,7 +75,7 @@ fn queue(c: &mut Criterion) {
                 estimate: Span::from_secs(if small { 60 } else { 3_600 + draw.below(80_000) }),
             });
         }
-        let hole = |free| BackfillWindow { free, window: Span::from_secs(600), extra: 0 };
+        let hole = |free| BackfillWindow { free, window: Span::from_secs(600), extra: 0, awake: Awake::ALL };
         group.bench_function(BenchmarkId::new("find_nothing", waiting), |b| {
             b.iter(|| queue.find(Cursor::default(), black_box(hole(1))));
         });
