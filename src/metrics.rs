@@ -17,6 +17,7 @@ mod grid_run;
 mod groups;
 mod ledger;
 mod limits;
+mod purposes;
 mod ratio;
 mod recovery;
 mod run;
@@ -42,6 +43,7 @@ pub use grid_run::{BrokerFacts, GridFacts, GridSummary, MeasuredWindow, OriginSu
 pub use groups::Groups;
 pub use ledger::{Account, EnergySummary, Ledger, UsageSummary};
 pub use limits::LimitMeasures;
+pub use purposes::{Purpose, Purposes};
 pub use ratio::Ratio;
 pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};
 pub use run::{OfferedLoad, SingleSite, Times};

@@ -20,6 +20,7 @@ pub(crate) mod cells;
 mod error;
 mod folder;
 mod job_refs;
+mod ledger;
 mod lines;
 mod mark;
 pub(crate) mod names;

@@ -4,6 +4,7 @@
 //! Pure arithmetic and small state machines over integer time. Which jobs a departing machine interrupts, and what becomes of them, is the
 //! task of [`crate::entity`] and [`crate::local`].
 
+mod bill;
 mod churn;
 mod curve;
 mod drawn;
@@ -15,6 +16,7 @@ mod storage;
 mod tariff;
 mod usage;
 
+pub use bill::{Amounts, Bill};
 pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn};
 pub use curve::Curve;
 pub use drawn::{Draw, Drawn, Stretch};

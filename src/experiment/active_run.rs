@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::checkpoint::{AtBarrier, Checkpointer, Control, RunState, Spent};
 use super::clock::now;
 use super::recorder::Recorder;
+use super::run::ledgers;
 use super::{Commands, Inputs, Progress, RunError, RunErrorKind};
 use crate::grid::{Grid, Halt, Merge, RunSegment, WindowOptions};
 use crate::metrics::{GridSummary, Times};
@@ -164,6 +165,7 @@ impl ActiveRun {
                 // The accounts of a run that is stuck are closed.
                 let stuck = matches!(error.kind, RunErrorKind::Stuck { .. });
                 if let Some(output) = output.filter(|_| stuck) {
+                    output.write_ledger(&ledgers(&self.grid))?;
                     output.finish(&summary(self, times, driven))?;
                 }
                 return Err(failed(error, folder, progress));
@@ -172,6 +174,7 @@ impl ActiveRun {
         };
         let summary = summary(self, times, driven);
         if let Some(output) = output {
+            output.write_ledger(&ledgers(&self.grid))?;
             if checkpointer.is_some() {
                 output.finish_for_good(&summary)?
             } else {

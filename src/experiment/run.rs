@@ -332,12 +332,7 @@ impl Run {
         whole: Duration,
     ) -> GridSummary {
         let ResolvedScenario { name, grid: spec, engine, measure, .. } = &self.scenario.resolved;
-        let ledgers = grid.sites().map(|site| {
-            let mut ledger = Ledger::default();
-            site.partitions().iter().for_each(|part| ledger.add(&part.usage(), site.spec().pue_ppm));
-            (site.spec().clone(), ledger)
-        });
-        let ledgers: Vec<(SiteSpec, Ledger)> = ledgers.collect();
+        let ledgers = ledgers(grid);
         let tally = grid.broker().map(Broker::tally).unwrap_or_default();
         let single = single(&self.scenario.resolved, grid, &recorder.measured, own);
         let facts = GridFacts {
@@ -389,4 +384,14 @@ fn counted(of: WorkflowSummary, grid: &Grid) -> WorkflowSummary {
     let planner = grid.broker().filter(|broker| broker.abilities().workflows);
     let overtakes = planner.map(Broker::overtakes);
     WorkflowSummary { overtakes, repeated: grid.broker().and_then(Broker::repeated), ..of }
+}
+
+/// What each site spent.
+pub(super) fn ledgers(grid: &Grid) -> Vec<(SiteSpec, Ledger)> {
+    let ledgers = grid.sites().map(|site| {
+        let mut ledger = Ledger::default();
+        site.partitions().iter().for_each(|part| ledger.add(&part.usage(), site.spec().pue_ppm));
+        (site.spec().clone(), ledger)
+    });
+    ledgers.collect()
 }

@@ -165,9 +165,9 @@ impl Partition {
             usage.from = Time::ZERO;
         }
         usage.to = usage.to.max(usage.from);
-        let Reading { energy, asleep, transitions, electricity, carbon } =
+        let Reading { meter, asleep, transitions, electricity, carbon } =
             self.state.meter.reading(&self.state.tariff);
-        (usage.meter, usage.asleep, usage.transitions) = (energy, asleep, transitions);
+        (usage.bill.meter, usage.bill.asleep, usage.bill.transitions) = (meter, asleep, transitions);
         usage.dormant = self.state.meter.counted.dormant;
         (usage.electricity, usage.carbon) = (electricity, carbon);
         usage

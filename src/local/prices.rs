@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
 use crate::model::{PartitionSpec, SiteTariff};
-use crate::platform::{Drawn, ProcTime, Tariff};
-use crate::units::{Carbon, Energy, Money, Power, Price};
+use crate::platform::{Amounts, Drawn, ProcTime, Tariff};
+use crate::units::{Carbon, Money, Power, Price};
 
 /// What the account of a partition depends on, beside its machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,12 +64,12 @@ pub(super) struct Standing {
 /// What a meter reads.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Reading {
-    /// The energy of the machines.
-    pub(super) energy: Energy,
+    /// What the machines drew.
+    pub(super) meter: Amounts,
     /// Of this, what machines drew that slept.
-    pub(super) asleep: Energy,
+    pub(super) asleep: Amounts,
     /// Of this, what machines drew on their way to sleep and back.
-    pub(super) transitions: Energy,
+    pub(super) transitions: Amounts,
     /// The cost of the facility's energy, if electricity has a price.
     pub(super) electricity: Option<Money>,
     /// The carbon that it caused, if the intensity is known.
@@ -82,12 +82,14 @@ impl Meter {
         let mut drawn = self.dynamic;
         let Standing { awake, asleep, transitions, .. } = &self.counted;
         [awake, asleep, transitions].into_iter().for_each(|standing| drawn.merge(standing));
+        let mut reading = self.before;
+        reading.meter += tariff.amounts(&drawn);
+        reading.asleep += tariff.amounts(asleep);
+        reading.transitions += tariff.amounts(transitions);
         Reading {
-            energy: self.before.energy + drawn.energy(),
-            asleep: self.before.asleep + asleep.energy(),
-            transitions: self.before.transitions + transitions.energy(),
             electricity: sum(self.before.electricity, tariff.electricity(&drawn)),
             carbon: sum(self.before.carbon, tariff.carbon(&drawn)),
+            ..reading
         }
     }
 

@@ -264,7 +264,9 @@ impl State {
             (allowed, estimated) = job.limits(self.settings.overrun);
         }
         self.usage.end(outcome, spent);
-        self.usage.job_energy += job.energy;
+        let useful = if outcome == Outcome::Completed { spent } else { 0 };
+        let (drawn, time) = (job.amounts(&self.tariff), job.proc_time);
+        self.usage.bill.add_job(drawn, time, useful, time - spent);
         self.usage.cost += job.cost;
         self.tally.outcomes[outcome.index()] += 1;
         let procs = if job.given > 0 { job.given } else { job.procs };

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Checkpoints;
 use crate::model::{EventCause, Job, JobId, JobKey, JobRef, Origin, Outcome, Passed, ProcSet, Size, ready};
-use crate::platform::{Drawn, ProcTime};
+use crate::platform::{Amounts, Drawn, ProcTime, Tariff};
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
 /// The phase of a live job.
@@ -141,11 +141,20 @@ pub(super) struct Past {
 /// What an attempt was charged before prices or power changed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Charged {
-    pub(super) energy: Energy,
+    pub(super) drawn: Amounts,
     pub(super) cost: Money,
 }
 
 impl LiveJob {
+    /// What its present attempt drew, what that cost and the carbon that it caused.
+    pub(super) fn amounts(&self, tariff: &Tariff) -> Amounts {
+        let mut drawn = self.drawn.as_ref().map(|drawn| tariff.amounts(drawn)).unwrap_or_default();
+        if let Some(charged) = self.past.as_ref().and_then(|past| past.charged) {
+            drawn += charged.drawn;
+        }
+        drawn
+    }
+
     /// Processors × estimate: its part of the backlog, in processor-microseconds.
     pub(super) fn area(&self) -> u128 {
         u128::from(self.procs) * u128::from(self.estimate.micros())

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::platform::{Ended, ProcTime, Usage, facility};
+use super::Purposes;
+use crate::platform::{Bill, Ended, ProcTime, Usage, facility};
 use crate::units::{Carbon, Energy, Money};
 
 /// The ledgers of all partitions added up, still exact.
@@ -17,15 +18,12 @@ pub struct Ledger {
     down: u128,
     /// The wasted time by the outcome of its jobs.
     pub(super) ended: Ended,
-    job_energy: Energy,
-    meter: Energy,
-    asleep: Energy,
-    transitions: Energy,
+    pub(super) bill: Bill,
     dormant: u128,
-    facility: Energy,
+    pub(super) facility: Energy,
     cost: Money,
-    electricity: Option<Money>,
-    carbon: Option<Carbon>,
+    pub(super) electricity: Option<Money>,
+    pub(super) carbon: Option<Carbon>,
 }
 
 /// The use of the processors' time, in processor-seconds: `useful + wasted + overhead + reserved + idle + down =
@@ -64,6 +62,9 @@ pub struct Account {
     pub usage: UsageSummary,
     /// Energy.
     pub energy: EnergySummary,
+    /// What energy, electricity and carbon were spent on; left out if nothing was drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<Purposes>,
     /// The cost charged to jobs.
     pub cost: f64,
 }
@@ -105,13 +106,10 @@ impl Ledger {
         self.idle += usage.idle();
         self.down += usage.down;
         self.ended.merge(&usage.ended);
-        self.job_energy += usage.job_energy;
-        self.meter += usage.meter;
-        self.asleep += usage.asleep;
-        self.transitions += usage.transitions;
+        self.bill.merge(&usage.bill);
         self.dormant += usage.dormant;
         self.cost += usage.cost;
-        self.facility += facility(usage.meter, pue_ppm);
+        self.facility += facility(usage.meter(), pue_ppm);
         self.add_billed(usage.electricity, usage.carbon);
     }
 
@@ -125,10 +123,7 @@ impl Ledger {
         self.idle += other.idle;
         self.down += other.down;
         self.ended.merge(&other.ended);
-        self.job_energy += other.job_energy;
-        self.meter += other.meter;
-        self.asleep += other.asleep;
-        self.transitions += other.transitions;
+        self.bill.merge(&other.bill);
         self.dormant += other.dormant;
         self.cost += other.cost;
         self.facility += other.facility;
@@ -182,15 +177,16 @@ impl Ledger {
                 down: secs(self.down),
             },
             energy: EnergySummary {
-                jobs_kwh: self.job_energy.as_kwh_f64(),
-                idle_kwh: (self.meter - self.job_energy - self.asleep - self.transitions).as_kwh_f64(),
-                asleep_kwh: (self.dormant > 0).then(|| self.asleep.as_kwh_f64()),
-                transitions_kwh: (self.dormant > 0).then(|| self.transitions.as_kwh_f64()),
-                meter_kwh: self.meter.as_kwh_f64(),
+                jobs_kwh: self.bill.jobs().energy.as_kwh_f64(),
+                idle_kwh: self.bill.idle().energy.as_kwh_f64(),
+                asleep_kwh: (self.dormant > 0).then(|| self.bill.asleep.energy.as_kwh_f64()),
+                transitions_kwh: (self.dormant > 0).then(|| self.bill.transitions.energy.as_kwh_f64()),
+                meter_kwh: self.bill.meter.energy.as_kwh_f64(),
                 facility_kwh: self.facility.as_kwh_f64(),
                 electricity_cost: self.electricity.map(Money::as_f64),
                 carbon_kg: self.carbon.map(Carbon::as_kg_f64),
             },
+            ledger: self.spent(),
             cost: self.cost.as_f64(),
         }
     }

@@ -12,7 +12,7 @@ use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, JobClasses, JobRecord, Origin, Outcome, ProcSet,
     Record, SegmentRecord, SiteId, SiteSpec,
 };
-use crate::platform::{Ended, Usage};
+use crate::platform::{Bill, Ended, Usage};
 use crate::units::{Energy, Money, Span, Time};
 use fingerprint::fingerprint;
 use samples::{EVENT_CAUSES, any_job, any_records, happened, job, machines, rejected, segment};
@@ -144,8 +144,7 @@ fn a_ledger_adds_partitions_up() {
         overhead: time(50),
         reserved: time(100),
         down: time(50),
-        job_energy: Energy::from_nanojoules(2_700_000_000_000_000),
-        meter: Energy::from_nanojoules(3_600_000_000_000_000),
+        bill: Bill::drawn(2_700_000_000_000_000, 3_600_000_000_000_000),
         cost: Money::from_nanos(1_500_000_000),
         electricity: Some(Money::from_nanos(250_000_000)),
         ..Usage::default()

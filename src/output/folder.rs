@@ -9,17 +9,19 @@ use serde::Serialize;
 use self::lock::FolderLock;
 use super::OutputError;
 use super::batsim::{self, Batsim};
+use super::ledger;
 use super::lines::Lines;
 use super::mark::{OutputMark, OutputSync};
 use super::names::Names;
 use super::rows::{self, Columns};
 use super::states::States;
-use crate::metrics::Definitions;
+use crate::metrics::{Definitions, Ledger};
 use crate::model::{Record, SiteSpec};
 
 mod lock;
 mod resume;
 
+const LEDGER: &str = "ledger.csv";
 const JOBS: &str = "jobs.csv";
 const SEGMENTS: &str = "segments.csv";
 const MACHINES: &str = "machines.csv";
@@ -34,8 +36,9 @@ const BATSIM: &str = "batsim/out_jobs.csv";
 const STATES: &str = "batsim/out_machine_states.csv";
 const SUMMARY: &str = "summary.json";
 /// Every file that may be in the folder.
-const ALL: [&str; 12] = [
-    JOBS, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, SCENARIO, REPLAY, BATSIM, STATES, SUMMARY,
+const ALL: [&str; 13] = [
+    LEDGER, JOBS, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, SCENARIO, REPLAY, BATSIM, STATES,
+    SUMMARY,
 ];
 
 /// The tables that a run may write, each with its header.
@@ -131,8 +134,9 @@ impl OutputDir {
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
         let lock = FolderLock::take(folder)?;
-        let mut stale =
-            vec![SUMMARY, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, SCENARIO, REPLAY, BATSIM, STATES];
+        let mut stale = vec![
+            SUMMARY, LEDGER, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, SCENARIO, REPLAY, BATSIM, STATES,
+        ];
         stale.extend((!options.segments).then_some(SEGMENTS));
         remove_stale(folder, &stale)?;
         if options.batsim.is_some() {
@@ -227,6 +231,15 @@ impl OutputDir {
     pub fn syncer(&self) -> Result<OutputSync, OutputError> {
         let handles = self.tables.iter().flatten().map(Lines::handle).collect::<Result<_, _>>()?;
         OutputSync::new(handles, &self.folder, &[SCENARIO], self.batsim.is_some())
+    }
+
+    /// Writes `ledger.csv`: what each site and the whole grid spent energy, money and carbon on. Nothing if nothing was drawn.
+    ///
+    /// # Errors
+    /// [`OutputError::Place`] if it cannot be written.
+    pub fn write_ledger(&self, sites: &[(SiteSpec, Ledger)]) -> Result<(), OutputError> {
+        let text = ledger::text(sites);
+        if text.is_empty() { Ok(()) } else { write_whole(&self.folder.join(LEDGER), text) }
     }
 
     /// Flushes, and writes `summary.json`: a [`GridSummary`](crate::metrics::GridSummary).

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::Curve;
+use super::bill::Amounts;
 use super::drawn::{Draw, Drawn, Stretch};
 use super::rates::{carbon_curve, electricity_curve};
 use super::usage::ProcTime;
@@ -200,41 +201,41 @@ impl Tariff {
     ///
     /// Under a price by the hour this is the price of the *equivalent* energy: each nanojoule times the rate of its hour.
     pub fn electricity(&self, drawn: &Drawn) -> Option<Money> {
+        self.cost_of(drawn, self.pue_ppm)
+    }
+
+    fn cost_of(&self, drawn: &Drawn, pue_ppm: u64) -> Option<Money> {
         let nanos = match self.electricity.as_ref()? {
-            Electricity::Flat(price) => self.facility_cost(drawn.energy(), *price),
+            Electricity::Flat(price) => facility_cost(drawn.energy(), *price, pue_ppm),
             Electricity::ByHour(price, _) => {
                 // Factors are not negative.
                 let equivalent = drawn.priced(DayRates::ONE).unsigned_abs();
-                self.facility_cost(Energy::from_nanojoules(equivalent), *price)
+                facility_cost(Energy::from_nanojoules(equivalent), *price, pue_ppm)
             }
-            Electricity::Along(unit, _) => self.along(drawn.priced(1), *unit, 1_000),
+            Electricity::Along(unit, _) => along(drawn.priced(1), *unit, 1_000, pue_ppm),
         };
         Some(Money::from_nanos(nanos))
     }
 
+    /// What the machines drew (without PUE), what that cost and the carbon that it caused, each rounded to the nearest; zero where it is
+    /// not known.
+    pub fn amounts(&self, drawn: &Drawn) -> Amounts {
+        let without_pue = MILLION as u64;
+        Amounts {
+            energy: drawn.energy(),
+            electricity: self.cost_of(drawn, without_pue).unwrap_or_default(),
+            carbon: self.carbon_of(drawn, without_pue).unwrap_or_default(),
+        }
+    }
+
     /// The carbon that the facility's energy caused, rounded to the nearest nanogram; `None` if the intensity is not known.
     pub fn carbon(&self, drawn: &Drawn) -> Option<Carbon> {
+        self.carbon_of(drawn, self.pue_ppm)
+    }
+
+    fn carbon_of(&self, drawn: &Drawn, pue_ppm: u64) -> Option<Carbon> {
         let (unit, _) = self.carbon.as_ref()?;
-        Some(Carbon::from_nanograms(self.along(drawn.emitted(), *unit, 1)))
-    }
-
-    /// The cost of what a facility draws for this energy of its machines, at a price in 10⁻⁹ per kilowatt-hour.
-    fn facility_cost(&self, meter: Energy, price: u128) -> i128 {
-        let energy = facility(meter, self.pue_ppm).nanojoules();
-        let part = ((energy % KWH) * price + KWH / 2) / KWH;
-        (energy / KWH * price + part) as i128
-    }
-
-    /// What a facility draws for an integral in nanojoules × values, each value `unit` parts per kilowatt-hour, in units of `parts`.
-    fn along(&self, integral: i128, unit: i64, parts: i128) -> i128 {
-        const MILLION: i128 = super::tariff::MILLION as i128;
-        let pue = i128::from(self.pue_ppm);
-        let (whole, part) = (integral.div_euclid(MILLION), integral.rem_euclid(MILLION));
-        let facility = whole * pue + (part * pue + MILLION / 2) / MILLION;
-        let per = KWH as i128 * parts;
-        let (whole, part) = (facility.div_euclid(per), facility.rem_euclid(per));
-        let unit = i128::from(unit);
-        whole * unit + (part * unit + per / 2).div_euclid(per)
+        Some(Carbon::from_nanograms(along(drawn.emitted(), *unit, 1, pue_ppm)))
     }
 }
 
@@ -246,6 +247,24 @@ pub fn facility(meter: Energy, pue_ppm: u64) -> Energy {
     Energy::from_nanojoules(meter / MILLION * pue + part)
 }
 
+/// The cost of what a facility draws for this energy of its machines, at a price in 10⁻⁹ per kilowatt-hour.
+fn facility_cost(meter: Energy, price: u128, pue_ppm: u64) -> i128 {
+    let energy = facility(meter, pue_ppm).nanojoules();
+    let part = ((energy % KWH) * price + KWH / 2) / KWH;
+    (energy / KWH * price + part) as i128
+}
+
+/// What a facility draws for an integral in nanojoules × values, each value `unit` parts per kilowatt-hour, in units of `parts`.
+fn along(integral: i128, unit: i64, parts: i128, pue_ppm: u64) -> i128 {
+    const MILLION: i128 = super::tariff::MILLION as i128;
+    let pue = i128::from(pue_ppm);
+    let (whole, part) = (integral.div_euclid(MILLION), integral.rem_euclid(MILLION));
+    let facility = whole * pue + (part * pue + MILLION / 2) / MILLION;
+    let per = KWH as i128 * parts;
+    let (whole, part) = (facility.div_euclid(per), facility.rem_euclid(per));
+    let unit = i128::from(unit);
+    whole * unit + (part * unit + per / 2).div_euclid(per)
+}
 /// The greatest common divisor.
 fn divisor(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { divisor(b, a % b) }

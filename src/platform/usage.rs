@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bill::Bill;
 use crate::model::Outcome;
 use crate::units::{Carbon, Energy, Money, Rate, Span, Time};
 
@@ -33,14 +34,8 @@ pub struct Usage {
     pub reserved: ProcTime,
     /// Time during which processors were down.
     pub down: ProcTime,
-    /// The IT energy of the jobs (without PUE).
-    pub job_energy: Energy,
-    /// The IT energy of all processors (without PUE): jobs and idle together.
-    pub meter: Energy,
-    /// Of the meter, what machines drew that slept.
-    pub asleep: Energy,
-    /// Of the meter, what machines drew on their way to sleep and back.
-    pub transitions: Energy,
+    /// What its meter read, by purpose (without PUE).
+    pub bill: Bill,
     /// Of the idle time, that of machines that were not awake.
     pub dormant: ProcTime,
     /// The cost of the jobs.
@@ -120,6 +115,16 @@ impl Usage {
     /// The time in use, for whatever reason.
     pub const fn busy(&self) -> ProcTime {
         self.useful + self.wasted + self.overhead
+    }
+
+    /// The IT energy of all processors (without PUE): jobs and idle together.
+    pub const fn meter(&self) -> Energy {
+        self.bill.meter.energy
+    }
+
+    /// The IT energy of the jobs (without PUE).
+    pub fn job_energy(&self) -> Energy {
+        self.bill.jobs().energy
     }
 
     /// The time neither in use nor reserved nor down.

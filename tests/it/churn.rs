@@ -231,7 +231,7 @@ fn who_pays_for_a_lost_attempt_is_a_key() {
     for id in [1, 2] {
         assert_eq!((ran.job(id).energy, ran.job(id).cost), (joules(8400), cents(200)));
     }
-    assert_eq!((ran.usage[0].cost, ran.usage[0].job_energy), (cents(400), joules(16_800)));
+    assert_eq!((ran.usage[0].cost, ran.usage[0].job_energy()), (cents(400), joules(16_800)));
     // A job that fails with its machine is charged nothing at all.
     let (ran, _) = lawful(&priced(under(site(4, "easy"), FailureAction::Fail)), &jobs[1..], &script);
     assert_eq!((ran.job(2).cost, ran.job(2).energy, ran.usage[0].cost), (cents(0), joules(2400), cents(0)));

@@ -446,8 +446,8 @@ fn check_ledger(machines: &Machines, ran: &Ran, sums: &Sums) {
     assert_eq!(sums.busy + usage.reserved + down + usage.idle(), nominal, "everything is accounted for");
     let meter = sums.busy * u128::from(part.busy().milliwatts())
         + (nominal - down - sums.busy) * u128::from(part.idle().milliwatts());
-    assert_eq!(usage.meter.nanojoules(), meter / SHARE, "the meter is the integral of power");
-    assert_eq!(usage.job_energy.nanojoules(), sums.energy);
+    assert_eq!(usage.meter().nanojoules(), meter / SHARE, "the meter is the integral of power");
+    assert_eq!(usage.job_energy().nanojoules(), sums.energy);
     assert_eq!(usage.cost.nanos(), sums.cost);
 }
 

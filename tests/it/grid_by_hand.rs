@@ -121,7 +121,7 @@ fn a_job_is_given_back_when_its_site_leaves_and_completes_elsewhere() {
         assert_eq!(usage.down, 4 * 139 * Usage::PROC_SECOND);
         assert_eq!(usage.idle(), (4 * 41 - 80) * Usage::PROC_SECOND);
         let joules = 80 * 30 + (4 * 41 - 80) * 10;
-        assert_eq!(usage.meter, Energy::from_nanojoules(joules * 1_000_000_000));
+        assert_eq!(usage.meter(), Energy::from_nanojoules(joules * 1_000_000_000));
     }
 }
 
@@ -141,7 +141,7 @@ fn sites_without_a_broker_are_accounted_over_the_same_time() {
     for (site, joules) in [(0, 411_200), (1, 203_600)] {
         let usage = grid.site(SiteId(site)).unwrap().partitions()[0].usage();
         assert_eq!((usage.from, usage.to), (at(0), at(10_080)));
-        assert_eq!(usage.meter, Energy::from_nanojoules(joules * 1_000_000_000));
+        assert_eq!(usage.meter(), Energy::from_nanojoules(joules * 1_000_000_000));
     }
 }
 

@@ -381,10 +381,10 @@ fn check_partitions(
                 _ => meter(part, busy, nominal - usage.down),
             };
             let drawn = drawn as i128 + beyond;
-            assert_eq!(usage.meter.nanojoules() as i128, drawn, "the meter is the integral of power");
+            assert_eq!(usage.meter().nanojoules() as i128, drawn, "the meter is the integral of power");
             let energy: u128 = segments.iter().map(|segment| segment.energy.nanojoules()).sum();
-            assert_eq!(usage.job_energy.nanojoules(), energy);
-            assert!(usage.job_energy <= usage.meter);
+            assert_eq!(usage.job_energy().nanojoules(), energy);
+            assert!(usage.job_energy() <= usage.meter());
         }
     }
     let paid: i128 = told.jobs.values().map(|job| job.cost.nanos()).sum();

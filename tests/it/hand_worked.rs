@@ -385,7 +385,7 @@ fn energy_and_cost_add_up() {
     assert_eq!([ran.job(1).cost.nanos(), ran.job(2).cost.nanos()], [20_000_000, 5_000_000]);
     let usage = ran.usage[0];
     assert_eq!(
-        [joules(usage.meter), joules(usage.job_energy), joules(usage.meter - usage.job_energy)],
+        [joules(usage.meter()), joules(usage.job_energy()), joules(usage.meter() - usage.job_energy())],
         [11_000, 7_500, 3_500]
     );
 }
@@ -407,7 +407,7 @@ fn prices_follow_the_hour_of_the_day() {
     let ran = lawful(&spec, &[job(1, 0, 2, 7_200)]);
     assert_eq!(ran.job(1).cost.nanos(), 1_000_000_000);
     assert_eq!(ran.usage[0].electricity.map(gridemu::units::Money::nanos), Some(600_000_000));
-    assert_eq!(ran.usage[0].meter.as_kwh_f64(), 2.0);
+    assert_eq!(ran.usage[0].meter().as_kwh_f64(), 2.0);
 }
 
 // ---- the run as a whole ----
@@ -690,7 +690,7 @@ fn trace(ran: &Ran) -> String {
         seconds(usage.wasted),
         seconds(usage.reserved),
         seconds(usage.idle()),
-        usage.meter.nanojoules(),
+        usage.meter().nanojoules(),
         usage.cost.nanos()
     );
     text

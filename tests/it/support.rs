@@ -612,11 +612,15 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
     naps::check(&naps, part, segments, Time::NEVER);
     let beyond = naps::beyond_idle(&naps, part, from, to) * SHARE as i128;
     let meter = meter as i128 + beyond;
-    assert_eq!(usage.meter.nanojoules() as i128, meter / SHARE as i128, "the meter is the integral of power");
+    assert_eq!(
+        usage.meter().nanojoules() as i128,
+        meter / SHARE as i128,
+        "the meter is the integral of power"
+    );
     let charged: u128 = ran.jobs().filter(here).map(|record| record.energy.nanojoules()).sum();
-    assert_eq!(usage.job_energy.nanojoules(), charged);
-    assert!(charged <= usage.meter.nanojoules());
-    assert_eq!((usage.meter - usage.job_energy).nanojoules() + charged, usage.meter.nanojoules());
+    assert_eq!(usage.job_energy().nanojoules(), charged);
+    assert!(charged <= usage.meter().nanojoules());
+    assert_eq!((usage.meter() - usage.job_energy()).nanojoules() + charged, usage.meter().nanojoules());
     // The facility's bill, of the power in each stretch and the price of its hour, up to what is rounded.
     let day = spec.tariff.electricity_by_hour;
     let whole = u128::from(part.processors()) * SHARE * weighed(spec, day, from, to);

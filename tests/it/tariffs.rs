@@ -127,7 +127,7 @@ fn what_is_away_draws_nothing_and_what_was_lost_was_paid() {
     // At 0.20 a kWh, half an hour of 1 kW and 0.5 kW and half an hour of 1 kW; at 0.10, half an hour of 1 kW and one hour of
     // 1 kW and 0.5 kW: 1.25 × 0.20 + 2 × 0.10 = 0.45, and a quarter more with the facility.
     assert_eq!(usage.electricity, Some(Money::from_nanos(562_500_000)));
-    assert_eq!(usage.meter.as_kwh_f64(), 3.25);
+    assert_eq!(usage.meter().as_kwh_f64(), 3.25);
 }
 
 /// The integral of a day's factors from hour to hour, in thousandths × microseconds.

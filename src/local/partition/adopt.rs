@@ -29,7 +29,7 @@ impl State {
             self.settle(key, step);
         }
         for job in self.table.iter_mut().filter(|job| job.proc_time > 0) {
-            let charged = Charged { energy: job.energy, cost: job.cost };
+            let charged = Charged { drawn: job.amounts(&self.tariff), cost: job.cost };
             job.past.get_or_insert_default().charged = Some(charged);
             (job.charge, job.drawn) = (0, None);
         }

@@ -50,7 +50,7 @@ impl State {
         }
         job.cost = self.tariff.cost(job.charge);
         if let Some(charged) = charged {
-            job.energy += charged.energy;
+            job.energy += charged.drawn.energy;
             job.cost += charged.cost;
         }
         if self.settings.record_segments {
@@ -79,6 +79,7 @@ impl State {
     pub(in crate::local) fn close_attempt(&mut self, key: JobKey, keeps_work: bool, now: Time) -> ProcTime {
         let Some(job) = self.table.get_mut(key) else { return 0 };
         let (energy, cost, time) = (job.energy, job.cost, job.proc_time);
+        let drawn = job.amounts(&self.tariff);
         (job.energy, job.cost, job.proc_time, job.charge) = (Energy::ZERO, Money::ZERO, 0, 0);
         job.drawn = None;
         let done = std::mem::take(&mut job.done).min(job.target);
@@ -99,7 +100,7 @@ impl State {
         self.usage.useful += useful;
         self.usage.overhead += overhead;
         self.usage.wasted += wasted;
-        self.usage.job_energy += energy;
+        self.usage.bill.add_job(drawn, time, useful, overhead);
         self.usage.cost += cost;
         wasted
     }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::lock::FolderLock;
 use super::{
-    BATSIM, EVENTS, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES, SUMMARY, TABLES,
-    TASKS, WORKFLOWS,
+    BATSIM, EVENTS, LEDGER, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES, SUMMARY,
+    TABLES, TASKS, WORKFLOWS,
 };
 use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
@@ -46,7 +46,7 @@ impl OutputDir {
             _ => None,
         };
 
-        let mut stale = vec![SUMMARY, REPLAY, STATES];
+        let mut stale = vec![SUMMARY, LEDGER, REPLAY, STATES];
         stale.extend(TABLES.iter().zip(&past).filter(|(_, past)| past.is_none()).map(|((name, _), _)| *name));
         stale.extend(options.scenario.is_none().then_some(SCENARIO));
         remove_stale(folder, &stale)?;
@@ -93,7 +93,8 @@ impl OutputDir {
             return Err(error);
         }
         // Without a summary the folder is not that of a finished run, whatever happens next.
-        for stale in [SUMMARY, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, SCENARIO, REPLAY, BATSIM, STATES]
+        for stale in
+            [SUMMARY, LEDGER, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, SCENARIO, REPLAY, BATSIM, STATES]
         {
             remove(&to.join(stale))?;
         }

@@ -11,7 +11,7 @@ use crate::model::{
     BrokerSpec, EventCause, EventKind, EventRecord, JobRecord, Origin, Outcome, PartitionSpec, Record,
     RejectReason, SiteId, SiteSpec,
 };
-use crate::platform::Usage;
+use crate::platform::{Bill, Usage};
 use crate::report::{Detail, grid_tables, json};
 use crate::units::{Energy, Money, Power, Span, Time};
 
@@ -86,8 +86,7 @@ fn ledger(at: u128, busy: bool) -> Ledger {
     };
     usage.end(Outcome::Killed, 900_000 * Usage::PROC_SECOND);
     if busy {
-        usage.job_energy = Energy::from_nanojoules((at + 1) * 400_000_000_000_000_000);
-        usage.meter = Energy::from_nanojoules((at + 1) * 500_000_000_000_000_000);
+        usage.bill = Bill::drawn((at + 1) * 400_000_000_000_000_000, (at + 1) * 500_000_000_000_000_000);
         usage.cost = Money::from_nanos((at as i128 + 1) * 600_123_456_789);
     }
     usage.electricity = (busy && at == 1).then(|| Money::from_nanos(86_750_000_000));

@@ -8,9 +8,9 @@ use crate::metrics::{
     SingleSite, Times, WaitComparison, Window,
 };
 use crate::model::{InstantOrder, JobClasses, JobRecord, Outcome, Record, SiteSpec};
-use crate::platform::Usage;
+use crate::platform::{Bill, Usage};
 use crate::report::{Detail, comparison_table, grid_tables, json};
-use crate::units::{Energy, Money, Span, Time};
+use crate::units::{Money, Span, Time};
 
 fn site() -> SiteSpec {
     SiteSpec::plain("site", 100, "easy".parse().unwrap())
@@ -114,8 +114,7 @@ fn classes_energy_and_cost_show_when_there_are_any() {
             to: Time::from_secs(100_000),
             processors: 100,
             useful: 8_000_000 * Usage::PROC_SECOND,
-            job_energy: Energy::from_nanojoules(1_234_000_000_000_000_000),
-            meter: Energy::from_nanojoules(1_500_000_000_000_000_000),
+            bill: Bill::drawn(1_234_000_000_000_000_000, 1_500_000_000_000_000_000),
             cost: Money::from_nanos(12_345_678_900_000),
             electricity: Some(Money::from_nanos(162_500_000_000)),
             ..Usage::default()

@@ -99,8 +99,8 @@ fn what_was_used_before_is_charged_as_it_was() {
     let job = jobs_of(&records)[0];
     assert_eq!((job.cost.nanos(), job.energy.nanojoules()), (220 * cent, 4_200 * joule));
     let usage = grid.sites().next().expect("a site").partitions()[0].usage();
-    assert_eq!((usage.cost.nanos(), usage.job_energy.nanojoules()), (220 * cent, 4_200 * joule));
-    assert_eq!((usage.meter.nanojoules(), usage.to), (4_600 * joule, at(120)));
+    assert_eq!((usage.cost.nanos(), usage.job_energy().nanojoules()), (220 * cent, 4_200 * joule));
+    assert_eq!((usage.meter().nanojoules(), usage.to), (4_600 * joule, at(120)));
 }
 
 /// Electricity at 36 for a kWh, which is 1 for 100,000 J, and from 40 s on at twice that: 1,200 J cost 0.012, and what comes

@@ -1,0 +1,92 @@
+//! What energy, money and carbon were spent on.
+
+use serde::{Deserialize, Serialize};
+
+use super::Ledger;
+use crate::platform::Amounts;
+use crate::units::{Carbon, Energy, Money};
+
+/// What energy, electricity and carbon were spent on. `useful + wasted + overhead + idle + asleep + transitions + cooling = total`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Purposes {
+    /// Energy, in kilowatt-hours.
+    pub energy_kwh: Purpose,
+    /// Cost of the electricity, at the sites where it has a price; left out if it has a price nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub electricity: Option<Purpose>,
+    /// Carbon in kilograms of CO₂ equivalent, at the sites whose carbon intensity is known; left out if it is known nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carbon_kg: Option<Purpose>,
+}
+
+/// What an amount was spent on.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Purpose {
+    /// Jobs that completed, and what checkpoints kept of failed attempts.
+    pub useful: f64,
+    /// Jobs that did not complete, and failed attempts.
+    pub wasted: f64,
+    /// Suspending, resuming, checkpointing and staging.
+    pub overhead: f64,
+    /// Idle processors of machines that were awake.
+    pub idle: f64,
+    /// Machines that slept.
+    pub asleep: f64,
+    /// Machines on their way to sleep and back.
+    pub transitions: f64,
+    /// What the facility draws beside its machines: its PUE.
+    pub cooling: f64,
+    /// All of it: what the facility draws.
+    pub total: f64,
+}
+
+impl Ledger {
+    /// What energy, electricity and carbon were spent on, exactly: each purpose by its name, and all of them as `total`. Those whose price or
+    /// intensity is not known are zero.
+    pub fn purposes(&self) -> [(&'static str, Amounts); 8] {
+        let bill = &self.bill;
+        let total = Amounts {
+            energy: self.facility,
+            electricity: self.electricity.unwrap_or_default(),
+            carbon: self.carbon.unwrap_or_default(),
+        };
+        [
+            ("useful", bill.useful),
+            ("wasted", bill.wasted),
+            ("overhead", bill.overhead),
+            ("idle", bill.idle()),
+            ("asleep", bill.asleep),
+            ("transitions", bill.transitions),
+            ("cooling", total - bill.meter),
+            ("total", total),
+        ]
+    }
+
+    /// Whether anything was drawn.
+    pub fn draws(&self) -> bool {
+        self.facility > Energy::ZERO
+    }
+
+    /// Whether electricity has a price, and whether its carbon intensity is known, at any of the sites.
+    pub const fn knows(&self) -> (bool, bool) {
+        (self.electricity.is_some(), self.carbon.is_some())
+    }
+
+    /// The same for people, if anything was drawn.
+    pub(super) fn spent(&self) -> Option<Purposes> {
+        if !self.draws() {
+            return None;
+        }
+        let of = |amount: fn(&Amounts) -> f64| {
+            let [useful, wasted, overhead, idle, asleep, transitions, cooling, total] =
+                self.purposes().map(|(_, amounts)| amount(&amounts));
+            Purpose { useful, wasted, overhead, idle, asleep, transitions, cooling, total }
+        };
+        let (priced, emitted) = self.knows();
+        Some(Purposes {
+            energy_kwh: of(|amounts| Energy::as_kwh_f64(amounts.energy)),
+            electricity: priced.then(|| of(|amounts| Money::as_f64(amounts.electricity))),
+            carbon_kg: emitted.then(|| of(|amounts| Carbon::as_kg_f64(amounts.carbon))),
+        })
+    }
+}
