@@ -35,6 +35,7 @@ mod explanation;
 mod faults;
 mod groups;
 mod ineligible;
+mod loads;
 mod marks;
 mod numbers;
 mod partition;

@@ -12,6 +12,7 @@ mod grid;
 mod ids;
 mod job;
 mod layout;
+mod levels;
 mod limits;
 mod named;
 mod needs;
@@ -47,6 +48,7 @@ pub use ids::{
 };
 pub use job::{GridContext, Job, JobError, Origin, Predecessor, Size};
 pub use layout::Layout;
+pub use levels::{Embodied, Level};
 pub use limits::{AtLimit, Limits};
 pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
 pub use needs::{Equipment, Needs};

@@ -186,10 +186,16 @@ impl Site {
         if !spec.reservations.is_empty() && !abilities.keeps_reservations {
             return Err(unable(Abilities::NO_RESERVATIONS));
         }
-        if spec.power.name != "always-on" && abilities.multiprogramming_level > 1 {
-            return Err(unable(
-                "lets jobs share processors, which a power policy under which machines sleep does not support",
-            ));
+        if abilities.multiprogramming_level > 1 {
+            let mut groups = spec.partitions.iter().flat_map(|part| &part.groups);
+            if groups.clone().any(|group| group.sleep.is_some()) && spec.power.name != "always-on" {
+                return Err(unable(
+                    "lets jobs share processors, which a power policy under which machines sleep does not support",
+                ));
+            }
+            if groups.any(|group| group.by_load.is_some()) {
+                return Err(unable("lets jobs share processors, which a power by load does not support"));
+            }
         }
         if spec.order == InstantOrder::Event && abilities.elastic > 0 {
             return Err(unable(

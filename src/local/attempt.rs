@@ -44,6 +44,7 @@ impl LiveJob {
             proc_time: 0,
             charge: 0,
             drawn: None,
+            base: None,
             energy: Energy::ZERO,
             cost: Money::ZERO,
             taken: 0,

@@ -21,6 +21,7 @@ use super::abilities::Abilities;
 use super::agenda::Agenda;
 use super::groups::Groups;
 use super::ineligible::Ineligible;
+use super::loads::Loads;
 use super::numbers::Numbers;
 use super::policy::{Action, Actions, Change, LocalPolicy};
 use super::power::Sleepers;
@@ -81,6 +82,7 @@ impl Partition {
         let load =
             if multiprogramming_level > 1 { vec![Load::default(); processors as usize] } else { Vec::new() };
         let usage = Usage { from: Time::NEVER, processors, ..Usage::default() };
+        let loads = Loads::of(&spec);
         let mut partition = Self {
             state: State {
                 tariff: Tariff::new(&spec, &settings.tariff, settings.pue_ppm),
@@ -115,6 +117,7 @@ impl Partition {
                 down_time: 0,
                 settled: Time::ZERO,
                 meter: Meter::default(),
+                loads,
                 sleepers: None,
                 begins: BTreeMap::new(),
                 waiting: 0,
@@ -170,6 +173,10 @@ impl Partition {
         (usage.bill.meter, usage.bill.asleep, usage.bill.transitions) = (meter, asleep, transitions);
         usage.dormant = self.state.meter.counted.dormant;
         (usage.electricity, usage.carbon) = (electricity, carbon);
+        let groups = self.state.spec.groups.iter();
+        let embodied =
+            groups.filter_map(|group| Some(group.embodied?.over(group.machines, usage.to.since(usage.from))));
+        usage.embodied = embodied.reduce(|sum, more| sum + more);
         usage
     }
 

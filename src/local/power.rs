@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::sleepers::Sleepers;
+pub(super) use self::sleepers::{Sleepers, by_machine};
 use crate::model::{self, Entry, Kind, Named, NamedError, RegistryError, SleepSpec};
 use crate::units::{Power, Span};
 
@@ -33,6 +33,12 @@ impl SleepRule {
 pub trait PowerPolicy: Send + Sync {
     /// The rule for machines that draw `idle` when they are idle, given their sleep state.
     fn sleep(&self, state: &SleepSpec, idle: Power) -> SleepRule;
+
+    /// The level at which machines run, by its place in this list: the time that a job takes at each level over that at full speed, which is the
+    /// first. `None` if the policy does not choose levels: machines run at full speed.
+    fn level(&self, _slowdowns: &[f64]) -> Option<usize> {
+        None
+    }
 }
 
 /// Power policies, as a kind of named thing in a registry.

@@ -14,6 +14,8 @@ use crate::units::{Carbon, Money, Power, Price};
 pub(super) struct Prices {
     /// Power of an idle core, of a busy core, and price of a core-hour, of each group.
     pub(super) groups: Vec<(Power, Power, Price)>,
+    /// Power of a machine by its load, of each group.
+    pub(super) by_load: Vec<Option<Vec<Power>>>,
     pub(super) tariff: SiteTariff,
     pub(super) pue_ppm: u64,
 }
@@ -22,7 +24,8 @@ impl Prices {
     /// Those of a partition of this site.
     pub(super) fn of(spec: &PartitionSpec, settings: &Settings) -> Self {
         let groups = spec.groups.iter().map(|group| (group.idle, group.busy, group.price));
-        Self { groups: groups.collect(), tariff: settings.tariff.clone(), pue_ppm: settings.pue_ppm }
+        let by_load = spec.groups.iter().map(|group| group.by_load.clone()).collect();
+        Self { groups: groups.collect(), by_load, tariff: settings.tariff.clone(), pue_ppm: settings.pue_ppm }
     }
 
     /// The tariff of a partition with these prices.
@@ -53,6 +56,8 @@ pub(super) struct Meter {
 pub(super) struct Standing {
     /// Machines that are awake, as if they were idle.
     pub(super) awake: Drawn,
+    /// What jobs draw beyond idle where that goes by the load of machines.
+    pub(super) loaded: Drawn,
     /// Machines that sleep.
     pub(super) asleep: Drawn,
     /// Machines on their way to sleep and back.
@@ -80,8 +85,8 @@ impl Meter {
     /// What it reads.
     pub(super) fn reading(&self, tariff: &Tariff) -> Reading {
         let mut drawn = self.dynamic;
-        let Standing { awake, asleep, transitions, .. } = &self.counted;
-        [awake, asleep, transitions].into_iter().for_each(|standing| drawn.merge(standing));
+        let Standing { awake, loaded, asleep, transitions, .. } = &self.counted;
+        [awake, loaded, asleep, transitions].into_iter().for_each(|standing| drawn.merge(standing));
         let mut reading = self.before;
         reading.meter += tariff.amounts(&drawn);
         reading.asleep += tariff.amounts(asleep);

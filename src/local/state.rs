@@ -17,6 +17,7 @@ use super::book::Book;
 use super::error::PartitionError;
 use super::groups::Groups;
 use super::ineligible::Ineligible;
+use super::loads::Loads;
 use super::numbers::Numbers;
 use super::power::Sleepers;
 use super::prices::Meter;
@@ -62,6 +63,8 @@ pub(super) struct State {
     pub(super) down_time: ProcTime,
     pub(super) settled: Time,
     pub(super) meter: Meter,
+    /// What machines draw by their load, where that is not linear.
+    pub(super) loads: Option<Box<Loads>>,
     /// Which machines sleep, if they ever do.
     pub(super) sleepers: Option<Box<Sleepers>>,
     /// Jobs that wait for machines to wake up, by when they begin.

@@ -102,6 +102,8 @@ pub struct LiveJob {
     pub(super) charge: ProcTime,
     /// What it drew since prices or power last changed.
     pub(super) drawn: Option<Box<Drawn>>,
+    /// What the meters of its machines read when it last began to run, where power goes by load; see [`super::loads::Loads`].
+    pub(super) base: Option<Box<Drawn>>,
     pub(super) energy: Energy,
     pub(super) cost: Money,
     /// How many commands of its workload have been taken. A job that is saved or returns has only those to come.

@@ -24,6 +24,7 @@ pub struct Ledger {
     cost: Money,
     pub(super) electricity: Option<Money>,
     pub(super) carbon: Option<Carbon>,
+    pub(super) embodied: Option<Carbon>,
 }
 
 /// The use of the processors' time, in processor-seconds: `useful + wasted + overhead + reserved + idle + down =
@@ -93,6 +94,9 @@ pub struct EnergySummary {
     /// if it is known nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carbon_kg: Option<f64>,
+    /// The part of the carbon of making the machines that falls to the run, in kilograms of CO₂ equivalent; left out if it is known of none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embodied_kg: Option<f64>,
 }
 
 impl Ledger {
@@ -110,7 +114,7 @@ impl Ledger {
         self.dormant += usage.dormant;
         self.cost += usage.cost;
         self.facility += facility(usage.meter(), pue_ppm);
-        self.add_billed(usage.electricity, usage.carbon);
+        self.add_billed(usage.electricity, usage.carbon, usage.embodied);
     }
 
     /// Adds another ledger.
@@ -127,15 +131,18 @@ impl Ledger {
         self.dormant += other.dormant;
         self.cost += other.cost;
         self.facility += other.facility;
-        self.add_billed(other.electricity, other.carbon);
+        self.add_billed(other.electricity, other.carbon, other.embodied);
     }
 
-    fn add_billed(&mut self, cost: Option<Money>, carbon: Option<Carbon>) {
+    fn add_billed(&mut self, cost: Option<Money>, carbon: Option<Carbon>, embodied: Option<Carbon>) {
         if let Some(cost) = cost {
             *self.electricity.get_or_insert_default() += cost;
         }
         if let Some(carbon) = carbon {
             *self.carbon.get_or_insert_default() += carbon;
+        }
+        if let Some(embodied) = embodied {
+            *self.embodied.get_or_insert_default() += embodied;
         }
     }
 
@@ -185,6 +192,7 @@ impl Ledger {
                 facility_kwh: self.facility.as_kwh_f64(),
                 electricity_cost: self.electricity.map(Money::as_f64),
                 carbon_kg: self.carbon.map(Carbon::as_kg_f64),
+                embodied_kg: self.embodied.map(Carbon::as_kg_f64),
             },
             ledger: self.spent(),
             cost: self.cost.as_f64(),

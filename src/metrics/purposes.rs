@@ -62,6 +62,11 @@ impl Ledger {
         ]
     }
 
+    /// The part of the carbon of making the machines that falls to the run, if it is known of any. It is no part of the total.
+    pub const fn embodied(&self) -> Option<Carbon> {
+        self.embodied
+    }
+
     /// Whether anything was drawn.
     pub fn draws(&self) -> bool {
         self.facility > Energy::ZERO

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Equipment, Needs, ProcSet, SleepSpec};
+use super::{Embodied, Equipment, Needs, ProcSet, SleepSpec};
 use crate::units::{Power, Price, Rate, Span, Work};
 
 /// Machines of a site that a job runs inside: one or more groups of identical machines.
@@ -43,6 +43,13 @@ pub struct MachineGroup {
     /// The state in which its machines sleep, if they have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sleep: Option<SleepSpec>,
+    /// Power of a machine by its load, at equal steps from none to all cores busy, at least two; otherwise it is linear between idle and busy
+    /// cores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_load: Option<Vec<Power>>,
+    /// The carbon of making a machine, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embodied: Option<Embodied>,
 }
 
 /// A partition as it is written: one group of the partition's name is part of it.
@@ -58,7 +65,7 @@ struct WrittenPartition {
     busy: Power,
     price: Price,
     equipment: Equipment,
-    /// All groups, unless there is one, which has the name of the partition and does not sleep.
+    /// All groups, unless there is one, which has the name of the partition and no more than powers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     groups: Vec<MachineGroup>,
 }
@@ -67,7 +74,7 @@ impl From<PartitionSpec> for WrittenPartition {
     fn from(spec: PartitionSpec) -> Self {
         let PartitionSpec { name, mut groups, absent, cores, allocation_unit } = spec;
         let first = groups.first().cloned().unwrap_or_else(|| MachineGroup::plain(&name, 0));
-        if groups.len() == 1 && first.class == name && first.sleep.is_none() {
+        if groups.len() == 1 && first.class == name && first.is_plain() {
             groups.clear();
         }
         let MachineGroup { machines, speed, idle, busy, price, equipment, .. } = first;
@@ -81,7 +88,16 @@ impl From<WrittenPartition> for PartitionSpec {
             written;
         if groups.is_empty() {
             let class = name.clone();
-            groups.push(MachineGroup { class, machines, speed, idle, busy, price, equipment, sleep: None });
+            groups.push(MachineGroup {
+                class,
+                machines,
+                speed,
+                idle,
+                busy,
+                price,
+                equipment,
+                ..MachineGroup::plain("", 0)
+            });
         }
         let WrittenPartition { absent, cores, allocation_unit, .. } = written;
         Self { name, groups, absent, cores, allocation_unit }
@@ -100,7 +116,14 @@ impl MachineGroup {
             price: Price::ZERO,
             equipment: Equipment::default(),
             sleep: None,
+            by_load: None,
+            embodied: None,
         }
+    }
+
+    /// Whether it neither sleeps nor has a power by load or embodied carbon.
+    const fn is_plain(&self) -> bool {
+        self.sleep.is_none() && self.by_load.is_none() && self.embodied.is_none()
     }
 }
 

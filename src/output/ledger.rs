@@ -37,6 +37,13 @@ pub(super) fn text(sites: &[(SiteSpec, Ledger)]) -> Vec<u8> {
             out.pop();
             out.push(b'\n');
         }
+        if let Some(carbon) = ledger.embodied() {
+            Label::new(name).write(&mut out);
+            out.extend_from_slice(b"embodied,0,,");
+            cells::money(&mut out, Money::from_nanos(carbon.nanograms()));
+            out.pop();
+            out.push(b'\n');
+        }
     }
     if out.is_empty() {
         return out;

@@ -54,6 +54,21 @@ impl Drawn {
         self.emitted.0 += other.emitted.0;
     }
 
+    /// Adds another account so many times.
+    pub fn merge_times(&mut self, other: &Self, times: u32) {
+        self.energy += other.energy * u128::from(times);
+        let times = I256::from(times);
+        self.priced.0 += other.priced.0.wrapping_mul(times);
+        self.emitted.0 += other.emitted.0.wrapping_mul(times);
+    }
+
+    /// Takes an earlier state of this account off it.
+    pub fn remove(&mut self, earlier: &Self) {
+        self.energy = self.energy.saturating_sub(earlier.energy);
+        self.priced.0 -= earlier.priced.0;
+        self.emitted.0 -= earlier.emitted.0;
+    }
+
     /// The energy, rounded down.
     pub const fn energy(&self) -> Energy {
         Energy::from_nanojoules(self.energy >> Rate::BITS)

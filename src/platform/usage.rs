@@ -44,6 +44,8 @@ pub struct Usage {
     pub electricity: Option<Money>,
     /// The carbon that it caused, if the intensity is known.
     pub carbon: Option<Carbon>,
+    /// The part of the carbon of making its machines that falls to this time, whether they were up or not, if it is known of any.
+    pub embodied: Option<Carbon>,
 }
 
 /// The number and the time of jobs that got processors and did not complete; their time is part of the wasted time.

@@ -125,6 +125,16 @@ keys! {
         price: Price = Price::default();
         /// Number of machines (the last ones) that are not there at the beginning; they can join by an event.
         absent: Or<All, u32> = Or::Value(0);
+        /// Power of a machine by its load instead of `idle` and `busy`, at equal steps from no core busy to all: such as the eleven figures of a [SPECpower](energy.md#power-by-load) result, `["86 W", "89.4 W", ...]`.
+        load_power: Option<Vec<Power>> => "linear";
+        /// Power of each gigabyte (10⁹ bytes) of `memory`, which a machine draws beside its cores whenever it is up: `"0.35 W"`.
+        memory_power: Option<Power> => "0 W";
+        /// Lower [levels](energy.md#levels) of its processors, from high to low, under a power policy that chooses one: `[{ frequency = 0.8, busy = "170 W" }, { frequency = 0.6 }]`.
+        levels: Option<Vec<LevelKeys>> => "none";
+        /// Share of the work whose time scales with the frequency, from 0 to 1.
+        frequency_share: Option<f64> => "1";
+        /// Carbon that the making of a machine has caused, and its lifetime: `{ kg = 1300, years = 4 }`.
+        embodied: Option<EmbodiedKeys> => "not stated";
         /// The state in which its machines can sleep, under a [power policy](energy.md#power-policies): `{ power = "9 W", wake = "150 s" }`.
         sleep: Option<SleepKeys> => "none";
         /// Memory of a machine: a task of a workflow that needs more [does not run on it](workflows.md#memory-and-tags). Without it tasks of any memory do.
@@ -157,6 +167,26 @@ keys! {
         fall: Span = Span::ZERO;
         /// Power while it goes to sleep.
         falling: Option<Power> => "that of an idle machine";
+    }
+}
+
+keys! {
+    /// A level of a class of machines.
+    LevelKeys, "a table of a level" {
+        /// Frequency over that of full speed, below 1.
+        frequency: f64;
+        /// Power of a machine with all cores busy at this level, or of a busy core.
+        busy: Option<PowerKey> => "beyond that of `idle` as the cube of the frequency";
+    }
+}
+
+keys! {
+    /// What the making of a machine has caused.
+    EmbodiedKeys, "`{ kg = 1300, years = 4 }`" {
+        /// Carbon of a machine, in kilograms of CO₂ equivalent.
+        kg: f64;
+        /// Years of 365 days over which it is written off.
+        years: f64;
     }
 }
 

@@ -5,6 +5,7 @@ mod energy;
 mod events;
 mod machines;
 mod network;
+mod power;
 mod site;
 mod workflows;
 mod workload;

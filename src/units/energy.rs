@@ -30,6 +30,7 @@ quantity! {
     nanojoules
 }
 additive!(Energy: add, saturating_sub);
+additive!(Power: saturating_add, saturating_sub);
 
 read_with_units! {
     /// Reads `"95 W"`, `"1.2 kW"`, `"350 mW"`, as in scenarios.

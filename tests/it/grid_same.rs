@@ -63,12 +63,12 @@ proptest! {
     }
 
     #[test]
-    fn windows_change_no_record_of_jobs_with_limits(
+    fn windows_change_no_record_of_jobs_with_limits_on_machines_with_loads(
         case in grouped_grids(),
         ends in any::<u64>(),
         lag in 0_u64..100_000_000,
     ) {
-        let case = case.limited();
+        let case = case.limited().loaded();
         all_windows(&case, ends, lag);
         all_windows(&alone(case), ends, lag);
     }

@@ -87,6 +87,19 @@ impl GridCase {
         self
     }
 
+    /// The same with machines of every other site that draw power by their load, where that is supported.
+    pub(crate) fn loaded(mut self) -> Self {
+        for site in self.spec.sites.iter_mut().step_by(2) {
+            let shared =
+                Registry::standard().build(&site.policy).expect("a policy").1.multiprogramming_level > 1;
+            for group in site.partitions.iter_mut().flat_map(|part| &mut part.groups).filter(|_| !shared) {
+                group.by_load =
+                    Some([30, 47, 49, 80].map(|watts| Power::from_milliwatts(watts * 1_000)).to_vec());
+            }
+        }
+        self
+    }
+
     /// All jobs of the case that are submitted before the end at the latest.
     pub(crate) fn jobs(&self) -> impl Iterator<Item = &Job> {
         let before = |job: &&Job| self.until.is_none_or(|until| job.submit < until);
@@ -157,6 +170,8 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
                 price: Price::from_nanos(price * 36_000_000),
                 equipment: Equipment::default(),
                 sleep: None,
+                by_load: None,
+                embodied: None,
             }],
             absent: absent.min(machines - 1),
             cores,

@@ -81,6 +81,8 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
                 price: Price::from_nanos(price),
                 equipment: Equipment::default(),
                 sleep: None,
+                by_load: None,
+                embodied: None,
             }],
             absent: 0,
             cores,

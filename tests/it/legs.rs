@@ -225,8 +225,8 @@ proptest! {
     }
 
     #[test]
-    fn legs_change_no_record_of_jobs_with_limits(case in grouped_grids(), stretches in stretches()) {
-        let case = case.limited();
+    fn legs_change_no_record_of_jobs_with_limits_on_machines_with_loads(case in grouped_grids(), stretches in stretches()) {
+        let case = case.limited().loaded();
         same(&in_legs(&case, &stretches), &case.stepwise());
     }
 

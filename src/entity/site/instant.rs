@@ -16,7 +16,7 @@ impl Site {
         // What is down has made an event of this moment.
         if now == Stamp::default() && self.spec.record_machines {
             let mut step = Step::new(now.time, outbox, &mut self.ended);
-            self.partitions.iter().for_each(|partition| partition.record_absent(&mut step));
+            self.partitions.iter_mut().for_each(|partition| partition.record_absent(&mut step));
         }
         match self.spec.order {
             InstantOrder::Instant => self.handle_at_once(now, outbox),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Partition;
+use crate::local::loads::Loads;
 use crate::local::prices::Prices;
 use crate::local::state::State;
 use crate::local::table::{Charged, Phase};
@@ -38,6 +39,15 @@ impl State {
         }
         self.meter.close(&self.tariff);
         self.tariff = tariff;
+        self.loads = Loads::of(&self.spec);
+        for key in self.keys(|job| job.phase == Phase::Running) {
+            let Some(job) = self.table.get(key).filter(|job| job.since <= step.now) else { continue };
+            if let Some(loads) = &mut self.loads {
+                loads.change(&job.placement, true, step.now, &self.tariff);
+            }
+        }
+        // None has drawn anything by the new prices.
+        self.table.iter_mut().for_each(|job| job.base = job.base.take().map(|_| Box::default()));
     }
 
     /// Takes jobs off processors that the present policy would not have put there, or could not resume: jobs on a shared

@@ -24,8 +24,9 @@ impl Partition {
     }
 
     /// Records which machines are down from the beginning: once, before anything else happens.
-    pub fn record_absent(&self, step: &mut Step<'_>) {
-        self.state.machines(&self.state.down, MachineState::Down, step);
+    pub fn record_absent(&mut self, step: &mut Step<'_>) {
+        let down = self.state.down.clone();
+        self.state.machines(&down, MachineState::Down, step);
     }
 
     /// Machines go down, with the jobs that run on them: the [`FailureAction`] applies to these. With [`EventCause::SiteLeft`]

@@ -42,8 +42,10 @@ impl Partition {
     /// its processors draw beyond that, in proportion to its share.
     pub fn power(&self, now: Time) -> Power {
         let (state, standing) = (&self.state, self.state.standing());
-        let mut drawn = standing.awake + standing.asleep + standing.transitions;
-        if state.multiprogramming_level == 1 && state.sleepers.is_none() && !state.tariff.is_mixed() {
+        let mut drawn = standing.awake + standing.loaded + standing.asleep + standing.transitions;
+        if state.loads.is_some() {
+            // It has what jobs draw.
+        } else if state.multiprogramming_level == 1 && state.sleepers.is_none() && !state.tariff.is_mixed() {
             let reserved: u32 = state.book.pending().iter().map(|booking| booking.taken.len()).sum();
             let busy = state.capacity - state.unused - reserved;
             let held = state.tariff.held(&ProcSet::new(), busy);

@@ -268,6 +268,7 @@ impl Partition {
         if waits {
             self.state.begins.entry(begin).or_default().push(key);
         } else {
+            self.state.read_loads(key, step.now);
             self.state.note_continued(key, step);
         }
         self.state.set_rate(key, step.now)

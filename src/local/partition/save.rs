@@ -11,6 +11,7 @@ use crate::local::Tally;
 use crate::local::agenda::Agenda;
 use crate::local::error::PartitionError;
 use crate::local::ineligible::Ineligible;
+use crate::local::loads::Loads;
 use crate::local::numbers::Numbers;
 use crate::local::power::Sleepers;
 use crate::local::prices::Meter;
@@ -44,6 +45,7 @@ pub struct PartitionSave {
     agenda: Agenda,
     wake: Option<Time>,
     meter: Meter,
+    loads: Option<Box<Loads>>,
     sleepers: Option<Box<Sleepers>>,
     begins: BTreeMap<Time, Vec<JobKey>>,
     terms: Terms,
@@ -108,6 +110,7 @@ impl Partition {
             agenda: state.agenda.clone(),
             wake: self.wake,
             meter: state.meter,
+            loads: state.loads.clone(),
             sleepers: state.sleepers.clone(),
             begins: state.begins.clone(),
             terms: self.terms(),
@@ -163,6 +166,7 @@ impl Partition {
         state.down_time = saved.down_time;
         state.settled = saved.settled;
         state.meter = saved.meter;
+        state.loads = saved.loads;
         state.sleepers = saved.sleepers;
         state.begins = saved.begins;
         state.slow = saved.slow.into_iter().collect();

@@ -7,6 +7,7 @@ crate::model::standard_policies! { PowerRegistry:
     always_on
     sleep_idle
     break_even
+    lowest_level
 }
 
 const RESERVE: ParamInfo = ParamInfo {

@@ -462,7 +462,10 @@ fn group_of_mut(groups: &mut [Group], machine: u32) -> &mut Group {
 }
 
 /// The machines of processors: each with how many of them are in an interval, and which.
-fn by_machine(procs: &ProcSet, cores: u32) -> impl Iterator<Item = (u32, u32, Range<u32>)> {
+pub(in crate::local) fn by_machine(
+    procs: &ProcSet,
+    cores: u32,
+) -> impl Iterator<Item = (u32, u32, Range<u32>)> {
     procs.intervals().flat_map(move |(from, to)| {
         (from / cores..=to / cores).map(move |machine| {
             let range = from.max(machine * cores)..(to + 1).min((machine + 1) * cores);

@@ -11,7 +11,9 @@ impl State {
     /// Records the running job's segment up to `now` and adds its work and use to the account.
     pub(in crate::local) fn settle(&mut self, key: JobKey, step: &mut Step<'_>) {
         let placement = match self.table.get(key) {
-            Some(job) if self.settings.record_segments || self.tariff.is_mixed() => job.placement.clone(),
+            Some(job) if self.settings.record_segments || self.tariff.is_mixed() || self.loads.is_some() => {
+                job.placement.clone()
+            }
             _ => ProcSet::new(),
         };
         self.settle_on(key, placement, step);
@@ -42,11 +44,19 @@ impl State {
         job.energy = Energy::ZERO;
         if self.tariff.is_powered() {
             let stretch = self.tariff.stretch(job.since, step.now);
-            let busy = held.busy(job.share);
             let drawn = job.drawn.get_or_insert_default();
-            drawn.add(busy, &stretch);
+            if let Some(loads) = &mut self.loads {
+                drawn.add(held.idle(job.share), &stretch);
+                let now = loads.drawn(&placement, step.now, &self.tariff);
+                drawn.merge(&now);
+                drawn.remove(job.base.as_deref().unwrap_or(&now));
+                job.base = Some(Box::new(now));
+            } else {
+                let busy = held.busy(job.share);
+                drawn.add(busy, &stretch);
+                self.meter.dynamic.add(busy - held.idle(job.share), &stretch);
+            }
             job.energy = drawn.energy();
-            self.meter.dynamic.add(busy - held.idle(job.share), &stretch);
         }
         job.cost = self.tariff.cost(job.charge);
         if let Some(charged) = charged {

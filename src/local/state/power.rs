@@ -12,6 +12,8 @@ use crate::units::{Power, Rate, Time};
 pub(in crate::local) struct StandingDraw {
     /// Machines that are awake, as if they were idle.
     pub(in crate::local) awake: Draw,
+    /// What jobs draw beyond idle where that goes by the load of machines.
+    pub(in crate::local) loaded: Draw,
     /// Machines that sleep.
     pub(in crate::local) asleep: Draw,
     /// Machines on their way to sleep and back.
@@ -40,6 +42,7 @@ impl State {
             let up = self.spec.processors() - self.missing;
             all.awake = self.tariff.held(&ProcSet::new(), up).idle(Rate::FULL);
         }
+        all.loaded = self.loads.as_ref().map_or(0, |loads| loads.total());
         let Some(sleepers) = &self.sleepers else { return all };
         for (SleepSpec { asleep, waking, falling, .. }, count, group) in sleepers.counts() {
             let draw = |machines: u32, power: Power| {
@@ -58,6 +61,7 @@ impl State {
         let draw = self.standing();
         let standing = &mut self.meter.standing;
         standing.awake.add(draw.awake, stretch);
+        standing.loaded.add(draw.loaded, stretch);
         standing.asleep.add(draw.asleep, stretch);
         standing.transitions.add(draw.transitions, stretch);
         standing.dormant += Usage::proc_time(draw.dormant, Rate::FULL, stretch.span);
@@ -180,13 +184,22 @@ impl State {
             let (begins, awake) =
                 (job.phase == Phase::Running && job.since == begin, self.is_awake(&job.placement));
             if begins && awake {
-                self.machines(&job.placement, MachineState::Busy, step);
+                let placement = job.placement.clone();
+                self.machines(&placement, MachineState::Busy, step);
+                self.read_loads(*key, step.now);
                 self.note_continued(*key, step);
             }
             begins && !awake
         });
         if !waiting.is_empty() {
             self.begins.insert(begin, waiting);
+        }
+    }
+
+    /// A job draws what its machines draw from now on, where that goes by their load.
+    pub(in crate::local) fn read_loads(&mut self, key: JobKey, now: Time) {
+        if let (Some(loads), Some(job)) = (&mut self.loads, self.table.get_mut(key)) {
+            job.base = Some(Box::new(loads.drawn(&job.placement, now, &self.tariff)));
         }
     }
 

@@ -117,13 +117,19 @@ impl State {
     }
 
     /// Records that processors have become idle, unless they are down.
-    fn idle(&self, mut procs: ProcSet, step: &mut Step<'_>) {
+    fn idle(&mut self, mut procs: ProcSet, step: &mut Step<'_>) {
         procs.remove_all(&self.down);
         self.machines(&procs, MachineState::Idle, step);
     }
 
     /// Records that processors are in this state from now on; those of machines that are not awake say so themselves.
-    pub(in crate::local) fn machines(&self, procs: &ProcSet, state: MachineState, step: &mut Step<'_>) {
+    pub(in crate::local) fn machines(&mut self, procs: &ProcSet, state: MachineState, step: &mut Step<'_>) {
+        if self.loads.is_some() {
+            self.settle_missing(step.now);
+            if let Some(loads) = &mut self.loads {
+                loads.change(procs, state == MachineState::Busy, step.now, &self.tariff);
+            }
+        }
         if self.settings.record_machines && !procs.is_empty() {
             let mut procs = procs.clone();
             if let Some(sleepers) = self.sleepers.as_ref().filter(|_| state != MachineState::Down) {
@@ -275,6 +281,7 @@ impl State {
             self.add_load(&placement, 0, share).1
         };
         self.machines(&woken, MachineState::Busy, step);
+        self.read_loads(key, step.now);
         self.running += 1;
     }
 

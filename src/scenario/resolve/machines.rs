@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Checker;
+use super::power::memory_power;
 use super::site::bad_character;
 use crate::model::{Equipment, MAX_PROCESSORS, MachineGroup, PartitionSpec, SleepSpec};
 use crate::scenario::keys::{MachineKeys, SiteKeys, SleepKeys};
@@ -18,7 +19,8 @@ impl Checker<'_> {
         let classes = keys.machines.as_deref().unwrap_or_default();
         for (at, machines) in classes.iter().enumerate() {
             let path = path.key("machines").item(at);
-            let spec = self.machines(&path, machines, reference);
+            let mut spec = self.machines(&path, machines, reference);
+            self.at_level(&path, machines, keys, &mut spec);
             if classes[..at].iter().any(|other| other.class == machines.class) {
                 let message =
                     format!("the class `{}` is there twice; give one of them another name", machines.class);
@@ -119,8 +121,18 @@ impl Checker<'_> {
         if absent > count {
             self.wrong(&path.key("absent"), format!("{absent} of {count} machines cannot be absent"));
         }
-        let (idle, busy) = (per_core(keys.idle, cores), per_core(keys.busy, cores));
-        if idle > busy {
+        let by_load = self.power_by_load(path, keys);
+        let (idle, busy) = match by_load.as_deref() {
+            Some([idle, .., busy]) => {
+                (per_core(PowerKey::Machine(*idle), cores), per_core(PowerKey::Machine(*busy), cores))
+            }
+            _ => {
+                let memory = memory_power(keys);
+                let of = |key| per_core(key, cores) + per_core(PowerKey::Machine(memory), cores);
+                (of(keys.idle), of(keys.busy))
+            }
+        };
+        if idle > busy && by_load.is_none() {
             let message = format!("{} idle is more than {} busy", keys.idle, keys.busy);
             self.wrong(&path.key("idle"), message);
         }
@@ -146,6 +158,8 @@ impl Checker<'_> {
                 .sleep
                 .as_ref()
                 .map(|sleep| self.sleep(&path.key("sleep"), sleep, (idle, busy), cores)),
+            by_load,
+            embodied: self.embodied(path, keys),
         };
         PartitionSpec {
             name: keys.class.clone(),
@@ -240,7 +254,7 @@ impl Checker<'_> {
 }
 
 /// Power per core, to the nearest milliwatt.
-fn per_core(power: PowerKey, cores: u32) -> Power {
+pub(super) fn per_core(power: PowerKey, cores: u32) -> Power {
     match power {
         PowerKey::Core(power) => power,
         PowerKey::Machine(power) => {

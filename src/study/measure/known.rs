@@ -111,6 +111,7 @@ const KNOWN: &[Known] = &[
     known("charged_kwh", "energy charged to these jobs", "kWh", Lower, "Energy that these jobs were charged."),
     known("energy.electricity_cost", "cost of electricity", "", Lower, "Price of the facility energy, where electricity has one."),
     known("energy.carbon_kg", "carbon", "kg", Lower, "CO₂ equivalent that the facility energy caused, where the carbon intensity is known."),
+    known("energy.embodied_kg", "embodied carbon", "kg", Lower, "Part of the carbon of making the machines that falls to the run."),
     known("jobs_kwh", "energy of jobs", "kWh", Lower, "Energy that jobs drew."),
     known("idle_kwh", "energy of idle processors", "kWh", Lower, "Energy that processors drew while no job held them."),
     known("energy.asleep_kwh", "energy of machines that slept", "kWh", Neither, "Energy that machines drew while they slept."),
