@@ -6,10 +6,11 @@ use crate::model::{
     CheckpointInterval, Checkpointing, ChurnSpec, RandomChurn, Reservation, SiteError, SiteSpec,
 };
 use crate::scenario::keys::{ChurnKeys, OutputKeys, ReservationKeys, SiteKeys};
+use crate::scenario::kind::forms::PowerCapKey;
 use crate::scenario::kind::words::{Best, Or};
 use crate::scenario::names::{near, there};
 use crate::scenario::tree::Path;
-use crate::units::{Span, Time};
+use crate::units::{Power, Span, Time};
 
 impl Checker<'_> {
     /// The description of a site, without the script of its churn.
@@ -40,6 +41,7 @@ impl Checker<'_> {
             pue_ppm: (pue.clamp(1.0, 10.0) * 1e6).round() as u64,
             tariff: self.tariff(path, keys),
             power: keys.power_policy.0.clone(),
+            power_cap: None,
             reservations: Vec::new(),
             churn: match &keys.churn {
                 Or::Value(churn) => self.churn(&path.key("churn"), churn),
@@ -49,6 +51,7 @@ impl Checker<'_> {
             record_segments: output.segments,
             orders: Vec::new(),
         };
+        self.power_cap(&path.key("power_cap"), keys, &mut spec);
         for (at, reservation) in keys.reservation.iter().flatten().enumerate() {
             self.reservation(&path.key("reservation").item(at), reservation, &mut spec);
         }
@@ -74,6 +77,22 @@ impl Checker<'_> {
     /// Refuses a value that must be a mistake.
     pub(super) fn beyond_reason(&mut self, path: &Path, value: &str, most: &str) {
         self.wrong(path, format!("{value} is beyond all reason; at most {most}"));
+    }
+
+    fn power_cap(&mut self, path: &Path, keys: &SiteKeys, spec: &mut SiteSpec) {
+        let part_of = |all: Power, ppm: u64| {
+            let milliwatts = u128::from(all.milliwatts()) * u128::from(ppm) / 1_000_000;
+            Power::from_milliwatts(u64::try_from(milliwatts).unwrap_or(u64::MAX))
+        };
+        let cap = keys.power_cap.map(|cap| match cap {
+            PowerCapKey::Power(power) => power,
+            PowerCapKey::Part(ppm) => part_of(spec.greatest_power(), ppm),
+        });
+        if let Err(error) = spec.cap_power(cap) {
+            self.wrong(path, error.to_string());
+            // Other errors are told as if there were none.
+            let _ = spec.cap_power(None);
+        }
     }
 
     fn reservation(&mut self, path: &Path, keys: &ReservationKeys, spec: &mut SiteSpec) {

@@ -82,3 +82,28 @@ fn files_of_a_run_outlive_its_traces() {
     gridemu(&["explain", &out, "--job", "1"])
         .ends(2, &["the trace of the run in", "prices.csv", "put it back"]);
 }
+
+/// What cannot act is told, and a wake-up that is longer than the run.
+#[test]
+fn sleep_without_effect_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = argument(&folder.path().join("grid.toml"));
+    let check = |text: &str| {
+        let site = format!("[[site]]\nname = 'delft'\nworkload = 'lublin[jobs=9,load=0.5]'\n{text}\n");
+        fs::write(&file, format!("until = '1 h'\n{site}")).unwrap();
+        gridemu(&["check", &file]).well().err.clone()
+    };
+    let machines = |sleep: &str| {
+        format!("machines = [{{ class = 'node', count = 8, idle = '90 W', busy = '100 W'{sleep} }}]")
+    };
+    let state = machines(", sleep = { power = '9 W', wake = '1 h' }");
+    let sleeps = "power_policy = 'sleep-idle'\n";
+    let told = check(&state);
+    assert!(told.contains("the `sleep` state of `node` at site `delft` has no effect: under"), "{told}");
+    let told = check(&format!("{sleeps}{}", machines("")));
+    assert!(told.contains("`power_policy` of site `delft` has no effect: no class"), "{told}");
+    let told = check(&format!("{sleeps}{state}"));
+    let slow = "line 6, `site.delft.machines[0].sleep.wake`: a machine that sleeps takes 1 h to wake up, and the run ends at 1 h";
+    assert!(told.contains(slow) && !told.contains("no effect"), "{told}");
+    assert_eq!(check(&format!("{sleeps}{}", state.replace("'1 h'", "'10 min'"))), "");
+}
