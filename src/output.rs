@@ -23,6 +23,7 @@ mod job_refs;
 mod lines;
 mod mark;
 pub(crate) mod names;
+mod pstates;
 mod reader;
 mod rows;
 pub(crate) mod states;

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use crate::entity::{EntityError, Site};
+use crate::local::{PowerPolicy, SleepRule};
 use crate::model::{
     CheckpointInterval, Checkpointing, ChurnSpec, RandomChurn, Reservation, SiteError, SiteSpec,
 };
@@ -51,6 +52,9 @@ impl Checker<'_> {
             record_segments: output.segments,
             orders: Vec::new(),
         };
+        // Batsim's states of machines are made of these records.
+        let mut groups = spec.partitions.iter().flat_map(|part| &part.groups);
+        spec.record_machines |= output.batsim && groups.any(|group| group.sleep.is_some());
         self.power_cap(&path.key("power_cap"), keys, &mut spec);
         for (at, reservation) in keys.reservation.iter().flatten().enumerate() {
             self.reservation(&path.key("reservation").item(at), reservation, &mut spec);
@@ -167,10 +171,41 @@ impl Checker<'_> {
         }
     }
 
+    /// Warns of machines that never sleep although they could.
+    fn sleep_rules(&mut self, path: &Path, spec: &SiteSpec, power: &dyn PowerPolicy) {
+        for part in &spec.partitions {
+            let states = part.groups.iter().filter_map(|group| Some((group, group.sleep?)));
+            let rules = states.map(|(group, state)| power.sleep(&state, group.idle_machine(part.cores)));
+            let rules: Vec<SleepRule> = rules.filter(|rule| *rule != SleepRule::NEVER).collect();
+            let (Some(after), Some(reserve)) =
+                (rules.iter().map(|rule| rule.after).min(), rules.iter().map(|rule| rule.reserve).max())
+            else {
+                continue;
+            };
+            let name = &part.name;
+            if let Some(until) = self.calendar.until.filter(|until| after >= *until) {
+                let message = format!(
+                    "no machine of `{name}` sleeps: it must be idle for {} before, and the run ends at {}",
+                    after.told(),
+                    until.told()
+                );
+                self.warn(path, message);
+            }
+            if reserve >= part.machines() {
+                let message = format!(
+                    "no machine of `{name}` sleeps: it has {} of them, and {reserve} idle ones are kept awake",
+                    part.machines()
+                );
+                self.warn(path, message);
+            }
+        }
+    }
+
     /// Checks that the policies exist and have the abilities that the site requires.
     pub(super) fn policy(&mut self, path: &Path, spec: &SiteSpec) {
-        if let Err(error) = self.policies.power.build(&spec.power) {
-            self.no_policy(&path.key("power_policy"), &error);
+        match self.policies.power.build(&spec.power) {
+            Ok(power) => self.sleep_rules(&path.key("power_policy"), spec, &*power),
+            Err(error) => self.no_policy(&path.key("power_policy"), &error),
         }
         match Site::check_policy(spec, &self.policies.local) {
             Ok(_) => {}
