@@ -24,6 +24,7 @@ mod ledger;
 mod lines;
 mod mark;
 pub(crate) mod names;
+mod pstates;
 mod reader;
 mod rows;
 pub(crate) mod states;

@@ -197,6 +197,12 @@ impl Site {
                 return Err(unable("lets jobs share processors, which a power by load does not support"));
             }
         }
+        let is_capped = spec.partitions.iter().any(|part| part.most_in_use.is_some());
+        if is_capped && (abilities.multiprogramming_level > 1 || abilities.picks_processors) {
+            return Err(unable(
+                "lets jobs share processors, or chooses them by number, which a power cap does not support",
+            ));
+        }
         if spec.order == InstantOrder::Event && abilities.elastic > 0 {
             return Err(unable(
                 "processes elastic commands, which `order = \"event\"` (one pass per event) does not support",

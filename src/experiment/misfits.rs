@@ -60,17 +60,18 @@ fn misfit(submission: &WorkflowSubmission, sites: &[SiteSpec]) -> Option<(String
     }
     let with = if needs.tags.is_empty() { String::new() } else { format!(" with {}", tags(&needs)) };
     let roomy: Vec<Place<'_>> =
-        tagged.iter().copied().filter(|(_, part)| part.rounded(task.procs) <= part.usable()).collect();
+        tagged.iter().copied().filter(|(_, part)| part.rounded(task.procs) <= part.most()).collect();
     if roomy.is_empty() {
-        let (site, part) = most(&tagged, |part| u128::from(part.usable()))?;
+        let (site, part) = most(&tagged, |part| u128::from(part.most()))?;
         let problem = format!(
-            "{who} needs {} processors, and the largest partition{with}, `{}` of `{}`, has {}",
+            "{who} needs {} processors, and the largest partition{with}, `{}` of `{}`, has {}{}",
             task.procs,
             part.name,
             site.name,
-            part.usable()
+            part.most(),
+            if part.most() < part.usable() { " under the power cap of the site" } else { "" }
         );
-        let fits = part.usable();
+        let fits = part.most();
         let parts = submission.members(at).unwrap_or_default();
         let alone = |member: &GroupMember| {
             let task = &submission.ungrouped().tasks[member.task as usize];

@@ -61,8 +61,15 @@ pub(super) fn too_large(site: &SiteSpec, measures: &GridMeasures) -> Option<Stri
         1 => "1 job that requests".to_owned(),
         jobs => format!("{jobs} jobs that request"),
     };
-    let largest = site.partitions.iter().max_by_key(|part| part.usable())?;
-    Some(if largest.allocation_unit > 1 {
+    let largest = site.partitions.iter().max_by_key(|part| part.most())?;
+    Some(if largest.most() < largest.usable() {
+        format!(
+            "rejected {jobs} more than the {} of {} processors that the power cap of {} leaves",
+            largest.most(),
+            largest.usable(),
+            site.power_cap.unwrap_or_default()
+        )
+    } else if largest.allocation_unit > 1 {
         format!(
             "rejected {jobs} more than the {} processors that the machine gives in blocks of {}",
             largest.usable(),
@@ -123,6 +130,28 @@ pub fn unused_of_machines(site: &SiteSpec) -> Vec<String> {
             "`placement` of site `{}` has no effect: none of its partitions has machines of several classes",
             site.name
         ));
+    }
+    let greatest = site.greatest_power();
+    if let Some(cap) = site.power_cap.filter(|cap| *cap >= greatest) {
+        told.push(format!(
+            "`power_cap` of site `{}` has no effect: its machines draw {greatest} at most, and it is {cap}",
+            site.name
+        ));
+    }
+    let groups = || site.partitions.iter().flat_map(|part| &part.groups);
+    let with_state: Vec<&str> =
+        groups().filter(|group| group.sleep.is_some()).map(|group| group.class.as_str()).collect();
+    match (site.power.name.as_str(), with_state.is_empty()) {
+        ("always-on", false) => told.push(format!(
+            "the `sleep` state of {} at site `{}` has no effect: under `power_policy = \"always-on\"` no machine sleeps",
+            listed(with_state.iter().copied()),
+            site.name
+        )),
+        (policy, true) if policy != "always-on" => told.push(format!(
+            "`power_policy` of site `{}` has no effect: no class of its machines has a `sleep` state",
+            site.name
+        )),
+        _ => {}
     }
     for part in several() {
         let least = part.equipment();

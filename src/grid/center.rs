@@ -49,7 +49,7 @@ fn pools(spec: &GridSpec, at: usize, site: &Site) -> Vec<Pool> {
             id,
             site: described.name.clone(),
             partition: part.name.clone(),
-            processors: part.usable(),
+            processors: part.most(),
             allocation_unit: part.allocation_unit,
             cores: part.cores,
             equipment: part.equipment(),

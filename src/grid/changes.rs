@@ -130,6 +130,9 @@ impl Found {
             InstantOrder::Instant => "one pass per instant".to_owned(),
             InstantOrder::Event => "one pass per event".to_owned(),
         });
+        self.may("power cap", &old.power_cap, &new.power_cap, |cap| {
+            cap.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+        });
         self.may("placement", &old.placement, &new.placement, |rule| rule.name().to_owned());
         let overrun = |allowed: &bool| if *allowed { "allowed".to_owned() } else { "killed".to_owned() };
         let why = "the end of a job is decided at its start";

@@ -47,6 +47,11 @@ pub enum Blocker {
         /// Their processors.
         procs: u32,
     },
+    /// The power cap of the site.
+    Cap {
+        /// Processors that could be given without it.
+        procs: u32,
+    },
 }
 
 impl Blocker {
@@ -56,7 +61,7 @@ impl Blocker {
             Self::Running { until, .. } => Some(*until),
             Self::Booking { to, .. } => Some(*to),
             Self::Waiting { start, estimate, .. } => start.map(|start| start + *estimate),
-            Self::Down { .. } => None,
+            Self::Down { .. } | Self::Cap { .. } => None,
         }
     }
 
@@ -64,7 +69,7 @@ impl Blocker {
     pub const fn who(&self) -> Option<JobRef> {
         match self {
             Self::Running { who, .. } | Self::Waiting { who, .. } => Some(*who),
-            Self::Booking { .. } | Self::Down { .. } => None,
+            Self::Booking { .. } | Self::Down { .. } | Self::Cap { .. } => None,
         }
     }
 }

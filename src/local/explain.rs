@@ -178,6 +178,18 @@ impl View<'_> {
         explanation(if before.is_empty() { Why::Unsaid } else { Why::OthersBefore }).blocked_by(before)
     }
 
+    /// The same, where the power cap alone keeps back the processors that the job lacks.
+    pub(super) fn capped(&self, told: Explanation) -> Explanation {
+        let kept_back = self.state.kept_back.min(self.state.unused);
+        let lacks = told.needs.saturating_sub(told.free);
+        let is_room = matches!(told.why.reason(), Reason::NoRoom | Reason::Machines);
+        if !is_room || told.why == Why::Stalled || lacks == 0 || lacks > kept_back {
+            return told;
+        }
+        let blockers = [Blocker::Cap { procs: kept_back }].into_iter().chain(told.blockers).collect();
+        Explanation { why: Why::HeldByCap { kept_back }, blockers, ..told }
+    }
+
     /// Why a job is ineligible or stalled, so that its policy does not handle it. `None` if it runs or is in the queue.
     pub(super) fn ineligible(&self, key: JobKey, kept_back: bool) -> Option<Explanation> {
         let job = self.get(key)?;
@@ -190,8 +202,9 @@ impl View<'_> {
             }
             Phase::Ineligible => {
                 let capacity = self.capacity();
-                let down = Blocker::Down { procs: self.processors().saturating_sub(capacity) };
-                Some(explanation(Why::MachinesDown { capacity }).blocked_by([down]))
+                let procs = self.processors().saturating_sub(capacity + self.state.kept_back);
+                let down = (procs > 0).then_some(Blocker::Down { procs });
+                Some(explanation(Why::MachinesDown { capacity }).blocked_by(down))
             }
             Phase::Stalled => {
                 let gone = job.placement().iter().filter(|proc| !self.here().contains(*proc)).count() as u32;

@@ -35,6 +35,8 @@ pub enum Reason {
     Level,
     /// Machines that it needs are down.
     Machines,
+    /// Enough processors would be free, but for the power cap of the site.
+    Cap,
     /// The policy records no reason.
     Unsaid,
 }
@@ -165,6 +167,11 @@ pub enum Why {
         /// Processors that can be given now.
         capacity: u32,
     },
+    /// It is its turn, or it may overtake, but the power cap keeps back processors that it needs.
+    HeldByCap {
+        /// Processors that are kept back.
+        kept_back: u32,
+    },
     /// It is stalled where it ran, until all its machines are back.
     Stalled,
 }
@@ -219,6 +226,7 @@ impl Why {
             Self::Packed { .. } => Reason::Packed,
             Self::Unsaid => Reason::Unsaid,
             Self::MachinesDown { .. } | Self::Stalled => Reason::Machines,
+            Self::HeldByCap { .. } => Reason::Cap,
         }
     }
 
@@ -294,6 +302,7 @@ impl fmt::Display for Reason {
             Self::Reserved => "reserved",
             Self::Level => "multiprogramming level",
             Self::Machines => "machines down",
+            Self::Cap => "held by the cap",
             Self::Unsaid => "unknown",
         })
     }

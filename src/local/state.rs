@@ -81,8 +81,11 @@ pub(super) struct State {
     pub(super) missing: u32,
     /// Usable processors that are up, in whole allocation blocks.
     pub(super) here: ProcSet,
-    /// The number of processors in `here` that no stalled job keeps (all of them where processors are shared).
+    /// The number of processors in `here` that no stalled job keeps (all of them where processors are shared), less those that the power
+    /// cap keeps back.
     pub(super) capacity: u32,
+    /// So many processors that could be given are not, because of the power cap: whichever they are.
+    pub(super) kept_back: u32,
     /// Machines that run at another speed than usual, with their factors.
     pub(super) slow: BTreeMap<u32, Rate>,
     /// Jobs that wait for machines.
@@ -112,7 +115,12 @@ impl State {
     }
 
     pub(super) fn free_count(&self) -> u32 {
-        (self.unused + self.ending).saturating_sub(self.deferred)
+        (self.unused + self.ending).saturating_sub(self.deferred + self.kept_back)
+    }
+
+    /// The unused processors that may be given now: the power cap keeps others back.
+    pub(super) fn givable(&self) -> u32 {
+        self.unused.saturating_sub(self.kept_back)
     }
 
     /// Counts a job of this area that joins the queue.

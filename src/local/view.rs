@@ -20,8 +20,8 @@ impl<'a> View<'a> {
     }
 
     /// Processors that can be given at all now: those of machines that are up, in whole allocation blocks, without those that a
-    /// stalled job keeps (where processors are shared, it only keeps its place on them). No job in the queue requests
-    /// more.
+    /// stalled job keeps (where processors are shared, it only keeps its place on them), and without as many as the power cap of the site
+    /// keeps back. No job in the queue requests more.
     pub fn capacity(&self) -> u32 {
         self.state.capacity
     }
@@ -41,14 +41,14 @@ impl<'a> View<'a> {
         self.state.spec.allocation_unit
     }
 
-    /// Processors that a job may be started on now: neither in use nor reserved. Under
+    /// Processors that a job may be started on now: neither in use nor reserved, nor kept back by the power cap of the site. Under
     /// [`crate::model::InstantOrder::Event`] those of jobs that end at this very instant are included, and those of starts already
     /// decided are not.
     pub fn free(&self) -> u32 {
         self.state.free_count()
     }
 
-    /// Of these, those of machines that are awake. A job that gets others begins when the last of its machines is awake, and
+    /// Processors that are neither in use nor reserved, of machines that are awake. A job that gets others begins when the last of its machines is awake, and
     /// [`super::Change::Moved`] says when it is expected to end.
     pub fn awake(&self) -> Awake {
         match self.state.sleepers.as_ref().filter(|sleepers| sleepers.dormant().1 > 0) {

@@ -21,6 +21,8 @@ pub struct PartitionSpec {
     pub cores: u32,
     /// The allocation unit: processors are allocated in blocks of this many.
     pub allocation_unit: u32,
+    /// The most processors that may be in use at once, if a power cap of the site keeps others back.
+    pub most_in_use: Option<u32>,
 }
 
 /// Identical machines of a partition.
@@ -65,6 +67,8 @@ struct WrittenPartition {
     busy: Power,
     price: Price,
     equipment: Equipment,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    most_in_use: Option<u32>,
     /// All groups, unless there is one, which has the name of the partition and no more than powers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     groups: Vec<MachineGroup>,
@@ -72,13 +76,26 @@ struct WrittenPartition {
 
 impl From<PartitionSpec> for WrittenPartition {
     fn from(spec: PartitionSpec) -> Self {
-        let PartitionSpec { name, mut groups, absent, cores, allocation_unit } = spec;
+        let PartitionSpec { name, mut groups, absent, cores, allocation_unit, most_in_use } = spec;
         let first = groups.first().cloned().unwrap_or_else(|| MachineGroup::plain(&name, 0));
         if groups.len() == 1 && first.class == name && first.is_plain() {
             groups.clear();
         }
         let MachineGroup { machines, speed, idle, busy, price, equipment, .. } = first;
-        Self { name, machines, absent, cores, speed, allocation_unit, idle, busy, price, equipment, groups }
+        Self {
+            name,
+            machines,
+            absent,
+            cores,
+            speed,
+            allocation_unit,
+            idle,
+            busy,
+            price,
+            equipment,
+            most_in_use,
+            groups,
+        }
     }
 }
 
@@ -99,8 +116,8 @@ impl From<WrittenPartition> for PartitionSpec {
                 ..MachineGroup::plain("", 0)
             });
         }
-        let WrittenPartition { absent, cores, allocation_unit, .. } = written;
-        Self { name, groups, absent, cores, allocation_unit }
+        let WrittenPartition { absent, cores, allocation_unit, most_in_use, .. } = written;
+        Self { name, groups, absent, cores, allocation_unit, most_in_use }
     }
 }
 
@@ -142,7 +159,8 @@ impl PartitionSpec {
 
     /// One group of machines of one core each, which it is named after.
     pub fn of(group: MachineGroup) -> Self {
-        Self { name: group.class.clone(), groups: vec![group], absent: 0, cores: 1, allocation_unit: 1 }
+        let (absent, cores, allocation_unit, most_in_use) = (0, 1, 1, None);
+        Self { name: group.class.clone(), groups: vec![group], absent, cores, allocation_unit, most_in_use }
     }
 
     /// The number of machines of all groups.
@@ -256,6 +274,11 @@ impl PartitionSpec {
         self.processors() / self.allocation_unit.max(1) * self.allocation_unit.max(1)
     }
 
+    /// The most processors that jobs and reservations may have at once: those of whole allocation units, less what a power cap keeps back.
+    pub fn most(&self) -> u32 {
+        self.most_in_use.map_or(self.usable(), |most| most.min(self.usable()))
+    }
+
     /// The processors that a request for `procs` gets: whole allocation units.
     pub fn rounded(&self, procs: u32) -> u32 {
         if self.allocation_unit <= 1 {
@@ -277,7 +300,7 @@ impl PartitionSpec {
 
     /// Whether with all its machines up it could run what requests so many processors and has these needs.
     pub fn could_run(&self, procs: u32, needs: &Needs) -> bool {
-        self.rounded(procs) <= self.usable() && self.meets(procs, needs)
+        self.rounded(procs) <= self.most() && self.meets(procs, needs)
     }
 }
 

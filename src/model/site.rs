@@ -65,6 +65,9 @@ pub struct SiteSpec {
     /// The power policy: which machines sleep, and when. The hash of a description leaves it out if all are always on.
     #[serde(default = "always_on", skip_serializing_if = "is_always_on")]
     pub power: Named,
+    /// The most that its machines may draw at once (IT power), if it is limited; [`SiteSpec::cap_power`] sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_cap: Option<Power>,
     /// Static reservations, each with the index of its partition.
     pub reservations: Vec<(usize, Reservation)>,
     /// How machines come and go.
@@ -157,6 +160,20 @@ pub enum SiteError {
         /// The problem.
         problem: &'static str,
     },
+    /// A power cap under which no job could run.
+    #[error(
+        "{cap} leave no power to jobs: the machines of site `{site}` draw {standing} without any, and {greatest} at most"
+    )]
+    PowerCap {
+        /// The site.
+        site: String,
+        /// The cap.
+        cap: Power,
+        /// What its machines draw at most without jobs.
+        standing: Power,
+        /// What they draw at most.
+        greatest: Power,
+    },
     /// A reservation that ends before it begins, needs no or too many processors, or names no partition.
     #[error("reservation `{name}`: {problem}")]
     Reservation {
@@ -188,6 +205,7 @@ impl SiteSpec {
             pue_ppm: 1_000_000,
             tariff: SiteTariff::default(),
             power: always_on(),
+            power_cap: None,
             reservations: Vec::new(),
             churn: ChurnSpec::default(),
             record_machines: false,
@@ -257,8 +275,9 @@ impl SiteSpec {
                     at(booked.start)
                 ));
             }
-            if booked.procs == 0 || spec.rounded(booked.procs) > spec.usable() {
-                return fail(format!("it requests {} of {} processors", booked.procs, spec.usable()));
+            if booked.procs == 0 || spec.rounded(booked.procs) > spec.most() {
+                let (procs, of) = (booked.procs, of_processors(spec));
+                return fail(format!("it requests {procs} of {of}"));
             }
             let taken =
                 |(other, earlier): &(usize, Reservation)| other == partition && earlier.name == booked.name;
@@ -272,14 +291,19 @@ impl SiteSpec {
                 .filter(|(other, r)| other == partition && r.start <= booked.start && booked.start < r.end)
                 .map(|(_, r)| u64::from(spec.rounded(r.procs)))
                 .sum();
-            if at_start > u64::from(spec.usable()) {
-                return fail(format!(
-                    "at {} the reservations request {at_start} of {} processors in total",
-                    at(booked.start),
-                    spec.usable()
-                ));
+            if at_start > u64::from(spec.most()) {
+                let (at, of) = (at(booked.start), of_processors(spec));
+                return fail(format!("at {at} the reservations request {at_start} of {of} in total"));
             }
         }
         Ok(())
+    }
+}
+
+/// The processors that reservations may have.
+fn of_processors(spec: &PartitionSpec) -> String {
+    match spec.most_in_use {
+        Some(_) => format!("the {} processors that the power cap leaves", spec.most()),
+        None => format!("{} processors", spec.usable()),
     }
 }

@@ -13,8 +13,10 @@ use super::ledger;
 use super::lines::Lines;
 use super::mark::{OutputMark, OutputSync};
 use super::names::Names;
+use super::pstates::{Draws, turns};
+use super::reader::{ReadError, RunFolder};
 use super::rows::{self, Columns};
-use super::states::States;
+use super::states::{Outage, States};
 use crate::metrics::{Definitions, Ledger};
 use crate::model::{Record, SiteSpec};
 
@@ -34,11 +36,13 @@ const SCENARIO: &str = "scenario.toml";
 const REPLAY: &str = "replay.json";
 const BATSIM: &str = "batsim/out_jobs.csv";
 const STATES: &str = "batsim/out_machine_states.csv";
+const PSTATES: &str = "batsim/out_pstate_changes.csv";
+const ENERGY: &str = "batsim/out_consumed_energy.csv";
 const SUMMARY: &str = "summary.json";
 /// Every file that may be in the folder.
-const ALL: [&str; 13] = [
+const ALL: [&str; 15] = [
     LEDGER, JOBS, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, SCENARIO, REPLAY, BATSIM, STATES,
-    SUMMARY,
+    PSTATES, ENERGY, SUMMARY,
 ];
 
 /// The tables that a run may write, each with its header.
@@ -66,7 +70,7 @@ pub struct OutputOptions {
     pub workflows: bool,
     /// Write `scenario.toml` with this text: the scenario with all defaults.
     pub scenario: Option<String>,
-    /// Write `batsim/out_jobs.csv` and `batsim/out_machine_states.csv`, with this name of the workload.
+    /// Write `batsim/out_jobs.csv` and the other files of Batsim, with this name of the workload.
     pub batsim: Option<String>,
 }
 
@@ -137,6 +141,7 @@ impl OutputDir {
         let mut stale = vec![
             SUMMARY, LEDGER, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, SCENARIO, REPLAY, BATSIM, STATES,
         ];
+        stale.extend([PSTATES, ENERGY]);
         stale.extend((!options.segments).then_some(SEGMENTS));
         remove_stale(folder, &stale)?;
         if options.batsim.is_some() {
@@ -256,14 +261,29 @@ impl OutputDir {
         write_whole(&self.folder.join(SUMMARY), text + "\n")
     }
 
-    /// Writes Batsim's states of machines, which are computed from the complete tables.
+    /// Writes Batsim's states of machines, and where these draw power their power states and energy. They are computed from the complete tables.
     fn write_states(&self) -> Result<(), OutputError> {
-        let mut text = Vec::new();
-        let states =
-            States::of(&self.folder, &self.sites).map_err(|error| io::Error::other(error.to_string()));
-        let written = states.and_then(|states| states.write(&mut text));
-        written.map_err(OutputError::place("write", self.folder.join(STATES)))?;
-        write_whole(&self.folder.join(STATES), &text)
+        let (folder, sites) = (RunFolder::tables_in(&self.folder), &self.sites[..]);
+        let (mut states, mut pstates, mut energy) = (Vec::new(), Vec::new(), Vec::new());
+        let mut write = || {
+            let failed = |error: ReadError| io::Error::other(error.to_string());
+            let turns = turns(&folder, sites).map_err(failed)?;
+            let outages = Outage::all(&folder, sites).map_err(failed)?;
+            States::of(&folder, sites, &turns, &outages).map_err(failed)?.write(&mut states)?;
+            if self.columns.names.powered {
+                let draws = Draws::of(&folder, sites, &turns, &outages).map_err(failed)?;
+                draws.write_pstates(&mut pstates)?;
+                draws.write_energy(&mut energy)?;
+            }
+            Ok(())
+        };
+        write().map_err(OutputError::place("write", self.folder.join(STATES)))?;
+        for (name, text) in [(STATES, states), (PSTATES, pstates), (ENERGY, energy)] {
+            if !text.is_empty() {
+                write_whole(&self.folder.join(name), &text)?;
+            }
+        }
+        Ok(())
     }
 
     /// Finishes likewise, and waits until all files of the run are on the disk, for use before the end of the run is

@@ -348,7 +348,7 @@ keys! {
         segments: bool = true;
         /// Write machines.csv, the changes of machine state.
         machines: bool = false;
-        /// Write batsim/out_jobs.csv, in Batsim's columns; with `segments`.
+        /// Write the files of `batsim/`, in [Batsim's columns](output.md#batsim); with `segments`.
         batsim: bool = false;
     }
 }

@@ -107,6 +107,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     let largest = sites.iter().flat_map(|site| &site.partitions).map(|part| part.processors()).max();
     let definitions = Definitions::new(keys.tau, keys.classes.clone(), largest.unwrap_or_default());
     let definitions = checker.limited(keys, definitions, &site_workloads, &portal);
+    let records_machines = sites.iter().any(|site| site.record_machines);
     checker.problems.is_empty().then(|| ResolvedScenario {
         name,
         grid: GridSpec { seed, sites, network, broker },
@@ -121,7 +122,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         output: OutputPlan {
             folder: keys.output.folder.clone().map(Into::into),
             segments: keys.output.segments,
-            machines: keys.output.machines,
+            machines: keys.output.machines || records_machines,
             batsim: keys.output.batsim,
         },
         checkpoint,

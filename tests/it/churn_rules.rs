@@ -159,6 +159,7 @@ pub(crate) fn check_churn(
     let part = &spec.partitions[0];
     let segments: Vec<&SegmentRecord> = ran.segments().collect();
     check_processors(part, &segments, law);
+    crate::power_cap::check_cap(spec, ran.records.iter());
     check_events(&machines, ran);
     for segment in &segments {
         let procs: BTreeSet<u32> = segment.procs.iter().collect();

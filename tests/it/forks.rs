@@ -56,7 +56,9 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
     for (place, site) in mixed.sites.iter_mut().enumerate() {
         let other = &other.sites[place % other.sites.len()];
         let keeps = |policy| Registry::standard().build(policy).expect("a policy").1.keeps_reservations;
-        if aspects.policies && (site.reservations.is_empty() || keeps(&other.policy)) {
+        let picks = |policy| Registry::standard().build(policy).expect("a policy").1.picks_processors;
+        let shares = site.power_cap.is_some() && picks(&other.policy);
+        if aspects.policies && !shares && (site.reservations.is_empty() || keeps(&other.policy)) {
             (site.policy, site.order) = (other.policy.clone(), other.order);
             // Machines whose processors are shared do not sleep.
             if Registry::standard().build(&site.policy).expect("a policy").1.multiprogramming_level > 1 {

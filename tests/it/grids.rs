@@ -120,6 +120,9 @@ impl GridCase {
             if sharing {
                 site.order = InstantOrder::Instant;
             }
+            if abilities.picks_processors {
+                site.cap_power(None).expect("no cap");
+            }
             if abilities.multiprogramming_level > 1 {
                 site.power = gridemu::model::Named::bare("always-on");
             }
@@ -176,6 +179,7 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
             absent: absent.min(machines - 1),
             cores,
             allocation_unit: if whole { cores } else { 1 },
+            most_in_use: None,
         },
     )
 }
@@ -351,6 +355,16 @@ pub(crate) fn grids() -> impl Strategy<Value = GridCase> {
             .iter_mut()
             .zip(sleep)
             .for_each(|(site, sleep)| crate::support::put_to_sleep(site, sleep));
+        let seed = case.spec.seed;
+        for (at, site) in
+            (0..).zip(&mut case.spec.sites).filter(|(at, _)| seed.rotate_right(11 * at) % 5 == 1)
+        {
+            crate::power_cap::cap_at(site, seed.rotate_right(11 * at) / 5 % 110);
+            // Reservations may need more than it leaves.
+            if site.check().is_err() {
+                site.cap_power(None).expect("no cap");
+            }
+        }
         case
     })
 }

@@ -87,6 +87,7 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
             absent: 0,
             cores,
             allocation_unit: allocation_unit.min(machines * cores),
+            most_in_use: None,
         },
     )
 }
@@ -189,6 +190,9 @@ pub(crate) fn cases(policies: Vec<String>, most: usize) -> impl Strategy<Value =
             }
             support::regroup(&mut spec, groups);
             support::put_to_sleep(&mut spec, sleep);
+            if groups % 5 == 1 {
+                crate::power_cap::cap_at(&mut spec, groups / 5 % 110);
+            }
             (spec.overrun, spec.pue_ppm, spec.record_machines) = (overrun, 1_400_000, true);
             let abilities = Registry::standard().build(&spec.policy).expect("a policy").1;
             if event && abilities.space_sharing() {

@@ -55,6 +55,7 @@ mod orders;
 mod outside;
 mod planned;
 mod planning_time;
+mod power_cap;
 mod random_workflows;
 mod readme;
 mod run_errors;

@@ -474,7 +474,7 @@ fn book(spec: &SiteSpec) -> Vec<Taken> {
 }
 
 fn capacity(spec: &SiteSpec) -> u64 {
-    u64::from(spec.partitions[0].usable())
+    u64::from(spec.partitions[0].most())
 }
 
 /// `(gap, procs, runtime, error of the estimate)`; many gaps are nothing at all.
@@ -506,7 +506,7 @@ fn setups(most: usize) -> impl Strategy<Value = Setup> {
             spec.partitions[0].groups[0].speed = Rate::ratio(num, den);
             spec.partitions[0].allocation_unit = allocation_unit;
             spec.overrun = overrun;
-            let most = spec.partitions[0].usable();
+            let most = spec.partitions[0].most();
             Setup { jobs: workload(raw, most), spec }
         },
     )

@@ -274,6 +274,7 @@ pub(crate) fn check(spec: &SiteSpec, jobs: &[Job], ran: &Ran, law: Law) {
         let (job, cut) = after_commands(job, record, &ran.records);
         check_job(spec, &job, record, segments.get(&job.id).unwrap_or(&none), law, cut);
     }
+    crate::power_cap::check_cap(spec, ran.records.iter());
     for (at, part) in spec.partitions.iter().enumerate() {
         let here: Vec<&SegmentRecord> = ran.segments().filter(|s| s.partition.index() == at).collect();
         check_processors(part, &here, law);
@@ -393,7 +394,7 @@ fn check_job(
     if let Outcome::Rejected(reason) = record.outcome {
         assert!(segments.is_empty() && record.start.is_none(), "job {id} was rejected and ran");
         assert_eq!((record.procs, record.energy.nanojoules(), record.cost.nanos()), (0, 0, 0));
-        let fits = |part: &PartitionSpec| part.rounded(job.size.min()) <= part.usable();
+        let fits = |part: &PartitionSpec| part.rounded(job.size.min()) <= part.most();
         match reason {
             RejectReason::NoSuchPartition => {
                 assert!(job.partition.is_some_and(|p| p.index() >= spec.partitions.len()));
@@ -414,7 +415,7 @@ fn check_job(
     }
     let part = &spec.partitions[record.partition.index()];
     let home = job.partition.map_or_else(
-        || spec.partitions.iter().position(|p| p.rounded(job.size.min()) <= p.usable()),
+        || spec.partitions.iter().position(|p| p.rounded(job.size.min()) <= p.most()),
         |partition| Some(partition.index()),
     );
     assert_eq!(home, Some(record.partition.index()), "job {id} is in its partition");
@@ -429,7 +430,7 @@ fn check_job(
     assert_eq!(record.requested_start, job.requested_start, "job {id}");
     let allocation_unit = part.allocation_unit;
     let least = part.rounded(job.size.min());
-    let most = part.rounded(job.size.max()).min(part.usable());
+    let most = part.rounded(job.size.max()).min(part.most());
     assert!(
         (least..=most).contains(&record.procs) && record.procs.is_multiple_of(allocation_unit),
         "job {id}"
@@ -568,7 +569,7 @@ fn check_reservations(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord]) {
             segments.iter().filter(|s| s.from <= time && time < s.to).map(|s| s.procs.len()).sum();
         let kept: u32 =
             booked.iter().filter(|r| r.start <= time && time < r.end).map(|r| part.rounded(r.procs)).sum();
-        assert!(used + kept <= part.usable(), "{used} in use at {time} beside {kept} reserved");
+        assert!(used + kept <= part.most(), "{used} in use at {time} beside {kept} reserved");
     }
 }
 
@@ -700,6 +701,8 @@ pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, spec: &SiteSpec, jobs: &[Job
     }
     for part in &spec.partitions {
         let PartitionSpec { groups, cores, allocation_unit, .. } = part;
+        part.most_in_use
+            .map_or(Ok(()), |most| writeln!(f, "  {most} in use at most, under {:?}", spec.power_cap))?;
         for MachineGroup { machines, speed, .. } in groups {
             writeln!(f, "  {machines} × {cores} at {speed} in blocks of {allocation_unit}")?;
         }

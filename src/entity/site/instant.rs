@@ -241,9 +241,9 @@ impl Site {
         if self.partitions.len() == 1 {
             return 0;
         }
-        let usable = |partition: &Partition| partition.spec().usable();
+        let most = |partition: &Partition| partition.spec().most();
         let needs = |partition: &Partition| partition.spec().rounded(job.size.min());
-        let fits = self.partitions.iter().position(|partition| needs(partition) <= usable(partition));
+        let fits = self.partitions.iter().position(|partition| needs(partition) <= most(partition));
         fits.unwrap_or(0)
     }
 }

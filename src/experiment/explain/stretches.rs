@@ -20,12 +20,13 @@ pub(super) struct Stretches {
     pub(super) looks: u64,
 }
 
-/// The cause that blocks the job: another job, a reservation, or machines that are down.
+/// The cause that blocks the job: another job, a reservation, machines that are down, or the power cap.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'a> {
     Job { who: JobRef, runs: bool },
     Booking(&'a str),
     Down,
+    Cap,
 }
 
 fn key(blocker: &Blocker) -> Key<'_> {
@@ -34,6 +35,7 @@ fn key(blocker: &Blocker) -> Key<'_> {
         Blocker::Waiting { who, .. } => Key::Job { who: *who, runs: false },
         Blocker::Booking { name, .. } => Key::Booking(name),
         Blocker::Down { .. } => Key::Down,
+        Blocker::Cap { .. } => Key::Cap,
     }
 }
 

@@ -8,7 +8,9 @@ use crate::local::prices::Prices;
 use crate::local::state::State;
 use crate::local::table::{Charged, Phase};
 use crate::local::{Abilities, LiveJob, PartitionError, SleepRule, Step};
-use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, PerKwh, ProcSet, SleepSpec};
+use crate::model::{
+    Checkpointing, EventCause, EventKind, JobKey, MachineState, PerKwh, ProcSet, RejectReason, SleepSpec,
+};
 use crate::units::{Rate, Time};
 
 /// The part of the description that a partition's state depends on and that may change in the middle of a run.
@@ -20,6 +22,8 @@ pub(super) struct Terms {
     pub(super) prices: Prices,
     /// The sleep state of the machines of each group and when they sleep, if they do.
     pub(super) sleep: Vec<Option<(SleepSpec, SleepRule)>>,
+    /// The most processors in use at once, under a power cap.
+    pub(super) most_in_use: Option<u32>,
 }
 
 impl State {
@@ -163,6 +167,7 @@ impl Partition {
             checkpoint: self.state.settings.checkpoint,
             prices: Prices::of(&self.state.spec, &self.state.settings),
             sleep: self.state.sleep_terms(),
+            most_in_use: self.state.spec.most_in_use,
         }
     }
 
@@ -196,18 +201,36 @@ impl Partition {
         if terms.sleep != before.sleep {
             state.sleep_by(&terms.sleep, step);
         }
-        if terms.policy != before.policy {
+        let is_capped_anew = terms.most_in_use != before.most_in_use;
+        if terms.policy != before.policy || is_capped_anew {
+            // Jobs that run go on, also where they are more than a lower cap leaves.
             state.take_off(step);
-            if state.multiprogramming_level == 1 {
-                for key in state.keys(|job| matches!(job.phase, Phase::Running | Phase::Stalled)) {
-                    state.give_whole(key, step).map_err(|error| error.to_string())?;
-                }
+        }
+        if is_capped_anew {
+            self.refuse_too_large(step);
+        }
+        let state = &mut self.state;
+        if terms.policy != before.policy && state.multiprogramming_level == 1 {
+            for key in state.keys(|job| matches!(job.phase, Phase::Running | Phase::Stalled)) {
+                state.give_whole(key, step).map_err(|error| error.to_string())?;
             }
         }
         if terms.checkpoint != before.checkpoint {
             state.foresee_anew();
         }
-        Ok(terms.policy != before.policy || terms.checkpoint != before.checkpoint)
+        Ok(is_capped_anew || terms.policy != before.policy || terms.checkpoint != before.checkpoint)
+    }
+}
+
+impl Partition {
+    /// Refuses jobs that wait and need more processors than a new power cap leaves.
+    fn refuse_too_large(&mut self, step: &mut Step<'_>) {
+        let (spec, most) = (&self.state.spec, self.state.spec.most());
+        let is_too_large = |job: &LiveJob| spec.rounded(job.job.size.min()) > most;
+        for key in self.state.keys(|job| job.phase == Phase::Ineligible && is_too_large(job)) {
+            self.state.forget_ineligible(key);
+            self.reject(key, RejectReason::TooLarge, step);
+        }
     }
 }
 

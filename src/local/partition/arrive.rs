@@ -16,7 +16,7 @@ impl Partition {
         let least = live.prepare(&state.spec, &state.settings, state.capacity);
         let refused = if malformed {
             Some(RejectReason::Malformed)
-        } else if least > state.spec.usable() {
+        } else if least > state.spec.most() {
             Some(RejectReason::TooLarge)
         } else {
             let needs = live.job.needs();

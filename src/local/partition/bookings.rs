@@ -41,7 +41,7 @@ impl Partition {
     /// [`BookError`] if the name belongs to another reservation or the time is past.
     pub fn hold(&mut self, wanted: &Reservation, lease: Time, now: Time) -> Result<(), BookError> {
         let procs = self.state.spec.rounded(wanted.procs);
-        if procs == 0 || procs > self.state.spec.usable() {
+        if procs == 0 || procs > self.state.spec.most() {
             return Err(BookError::NoRoom(wanted.name.clone()));
         }
         self.state.book.hold(wanted, procs, lease, now)?;

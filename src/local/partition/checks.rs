@@ -105,14 +105,19 @@ impl State {
         match placement {
             Placement::Any(count) => {
                 self.check_size(live, count)?;
-                let free = self.unused;
-                self.pick(count).ok_or(Violation::NotEnough { needed: count, free })
+                let free = self.givable();
+                let picked = if count <= free { self.pick(count) } else { None };
+                picked.ok_or(Violation::NotEnough { needed: count, free })
             }
             Placement::On(set) => {
                 self.check_size(live, set.len())?;
                 self.check_blocks(&set)?;
                 if self.multiprogramming_level == 1 {
+                    let (needed, free) = (set.len(), self.givable());
                     if self.free.contains_all(&set) {
+                        if needed > free {
+                            return Err(Violation::NotEnough { needed, free });
+                        }
                         return Ok(set);
                     }
                     let taken = set.iter().find(|proc| !self.free.contains(*proc));

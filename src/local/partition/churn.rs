@@ -48,9 +48,9 @@ impl Partition {
             for key in self.state.running_on(&lost) {
                 self.handle_failure(key, cause, step, &mut again);
             }
+            self.state.recount();
             self.state.fill_bookings(step);
             self.state.count_short(step.now);
-            self.state.recount();
         }
         if self.state.capacity != before {
             self.notify(Change::Left, step.now);

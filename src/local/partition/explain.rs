@@ -31,10 +31,12 @@ impl Partition {
         match (job.phase(), self.decision()) {
             (Phase::Starting | Phase::Running, _) => None,
             (Phase::Waiting | Phase::Suspended, Some(decision)) => {
-                Some(decision.explain(&self.view(decision.at), key))
+                Some(view.capped(decision.explain(&self.view(decision.at), key)))
             }
-            (Phase::Waiting | Phase::Suspended, None) => Some(view.explanation(key)),
-            (Phase::Ineligible | Phase::Stalled, _) => view.ineligible(key, self.is_early(key)),
+            (Phase::Waiting | Phase::Suspended, None) => Some(view.capped(view.explanation(key))),
+            (Phase::Ineligible | Phase::Stalled, _) => {
+                view.ineligible(key, self.is_early(key)).map(|told| view.capped(told))
+            }
         }
     }
 }

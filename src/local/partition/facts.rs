@@ -6,9 +6,9 @@ use crate::model::{Payer, ProcSet};
 use crate::units::{Power, Price, Rate, Time};
 
 impl Partition {
-    /// Processors of machines that are up, in whole allocation blocks.
+    /// Processors of machines that are up, in whole allocation blocks, as far as a power cap leaves them to jobs.
     pub fn present(&self) -> u32 {
-        self.state.here.len()
+        self.state.here.len().min(self.state.spec.most())
     }
 
     /// The free processors by group of machines, in the order in which they are given; none if there is one group.
@@ -47,7 +47,7 @@ impl Partition {
             // It has what jobs draw.
         } else if state.multiprogramming_level == 1 && state.sleepers.is_none() && !state.tariff.is_mixed() {
             let reserved: u32 = state.book.pending().iter().map(|booking| booking.taken.len()).sum();
-            let busy = state.capacity - state.unused - reserved;
+            let busy = state.capacity + state.kept_back - state.unused - reserved;
             let held = state.tariff.held(&ProcSet::new(), busy);
             drawn += held.busy(Rate::FULL) - held.idle(Rate::FULL);
         } else if state.tariff.is_powered() {

@@ -56,13 +56,14 @@ impl Partition {
         let mut again = Vec::new();
         for action in std::mem::take(&mut self.late) {
             let Action::Start { job, placement, share } = action else { continue };
+            let givable = self.state.givable();
             let Some(live) = self.state.table.get_mut(job).filter(|live| live.phase == Phase::Starting)
             else {
                 continue;
             };
             let held = live.held;
             self.state.deferred -= held;
-            if held > self.state.unused {
+            if held > givable {
                 self.notify(Change::Ended(job), step.now);
                 again.push(job);
                 continue;

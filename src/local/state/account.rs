@@ -120,7 +120,7 @@ impl State {
         self.settle_missing(step.now);
         let mut taken = Vec::new();
         for booking in self.book.begun(step.now) {
-            let give = booking.owed.min(self.unused);
+            let give = booking.owed.min(self.unused.saturating_sub(self.kept_back));
             if let Some(procs) = self.free.take_lowest(give).filter(|procs| !procs.is_empty()) {
                 self.unused -= give;
                 booking.owed -= give;

@@ -243,17 +243,22 @@ impl State {
 
     /// Computes the capacity anew, after machines or stalled jobs have changed.
     pub(in crate::local) fn recount(&mut self) {
-        let mut kept = 0;
+        let (mut kept, mut most) = (0, self.spec.most());
         if self.stalled > 0 {
             let stalled = self.table.iter_mut().filter(|job| job.phase == Phase::Stalled);
             for job in stalled {
                 job.held = job.placement.intersection(&self.here).len();
                 kept += job.held;
+                // When its machines are back it continues at once: its power is kept for it.
+                most = most.saturating_sub(job.placement.len());
             }
         }
         // Until a policy without sharing has taken over from one with sharing, two stalled jobs may keep the same processor.
-        self.capacity =
-            self.here.len().saturating_sub(if self.multiprogramming_level == 1 { kept } else { 0 });
+        let sharing = self.multiprogramming_level > 1;
+        let there = self.here.len().saturating_sub(if sharing { 0 } else { kept });
+        let is_capped = self.spec.most_in_use.is_some() && !sharing;
+        self.capacity = if is_capped { there.min(most) } else { there };
+        self.kept_back = there - self.capacity;
     }
 
     /// Stalls a running job; it keeps its processors, or its place on shared ones. Its segment must have

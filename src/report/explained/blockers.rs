@@ -11,7 +11,7 @@ use crate::units::{Clock, Span, Time};
 /// A job, reservation or outage that blocked a waiting job.
 #[derive(Clone, Debug, Serialize)]
 pub struct BlockerFacts {
-    /// `running`, `waiting`, `reservation` or `down`.
+    /// `running`, `waiting`, `reservation`, `down` or `cap`.
     pub kind: &'static str,
     /// The number of the blocking job, if it is a job.
     pub job: Option<u64>,
@@ -56,6 +56,10 @@ impl BlockerFacts {
             Blocker::Down { procs } => {
                 let how = format!("{} are down, or kept by stalled jobs", processors(*procs));
                 ("down", "of the machines".to_owned(), *procs, None, how)
+            }
+            Blocker::Cap { procs } => {
+                let how = format!("keeps back {} that could be given", processors(*procs));
+                ("cap", "the power cap".to_owned(), *procs, None, how)
             }
         };
         let who = blocker.who();

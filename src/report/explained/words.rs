@@ -89,6 +89,11 @@ pub fn rule(of: &Explanation) -> String {
         Why::Unsaid => "it fits, and its policy gives no reason why it waits".to_owned(),
         Why::MachinesDown { capacity: 0 } => format!("it needs {needs}, and none is available now"),
         Why::MachinesDown { capacity } => format!("it needs {needs}, and only {capacity} are available now"),
+        Why::HeldByCap { kept_back } => format!(
+            "it needs {}; the power cap of the site keeps back {} more, with which it would start",
+            lacks(),
+            processors(*kept_back)
+        ),
         Why::Stalled => "it is stalled until all its machines are back".to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::model::{DayRates, InstantOrder, Named, PlacementRule};
 use crate::scenario::keys::{ChurnKeys, MachineKeys, OwnWorkload, PerKwhKey, ReservationKeys};
+use crate::scenario::kind::forms::PowerCapKey;
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::named::{LocalPolicy, PowerPolicy};
 use crate::scenario::kind::words::{Nothing, Or, Unlimited};
@@ -23,6 +24,9 @@ keys! {
         policy: LocalPolicy = LocalPolicy(Named::bare("easy"));
         /// The [power policy](energy.md#power-policies): which of its machines sleep, and when.
         power_policy: PowerPolicy = PowerPolicy(Named::bare("always-on"));
+        /// The most that its machines may draw, without PUE: a power, `"12 kW"`, or a part of what they draw at most, `"60 %"`. No job starts
+        /// that [would exceed it](energy.md#power-cap).
+        power_cap: Option<PowerCapKey> => "none";
         /// Its machines, class by class; a job runs inside one partition, which is a class, or several that name the same `partition`.
         machines: Option<Vec<MachineKeys>>;
         /// Power usage effectiveness: energy of the facility over that of its machines, 1 to 10.

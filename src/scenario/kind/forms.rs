@@ -95,3 +95,39 @@ form!(
     },
     Self::to_string
 );
+
+/// The power cap of a site.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PowerCapKey {
+    /// This much.
+    Power(Power),
+    /// This part, in millionths, of what its machines draw at most.
+    Part(u64),
+}
+
+impl fmt::Display for PowerCapKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Power(power) => f.write_str(&power.text()),
+            Self::Part(ppm) => write!(f, "{} %", *ppm as f64 / 1e4),
+        }
+    }
+}
+
+form!(
+    PowerCapKey,
+    "power or percentage",
+    "a power or a percentage in quotes, such as `\"12 kW\"` or `\"60 %\"`",
+    "60 %",
+    |text| match text.trim().strip_suffix('%') {
+        Some(number) => {
+            let part = number.trim().parse::<f64>().ok().filter(|part| (0.0..=1_000.0).contains(part));
+            let part = part.ok_or_else(|| format!("`{text}` is not a percentage from 0 to 1000 %"))?;
+            Ok(Self::Part((part * 1e4).round() as u64))
+        }
+        None => {
+            exact(text).map(Self::Power).map_err(|error| format!("{error}, or a percentage such as `60 %`"))
+        }
+    },
+    Self::to_string
+);

@@ -167,6 +167,7 @@ impl Checker<'_> {
             absent: absent.min(count),
             cores,
             allocation_unit,
+            most_in_use: None,
         }
     }
 
@@ -197,6 +198,14 @@ impl Checker<'_> {
             if span > Span::from_secs(86_400) {
                 self.beyond_reason(&path.key(key), &span.text(), "a day");
             }
+        }
+        if let Some(until) = self.calendar.until.filter(|until| spec.wake >= *until) {
+            let message = format!(
+                "a machine that sleeps takes {} to wake up, and the run ends at {}: no job can get it",
+                spec.wake.told(),
+                until.told()
+            );
+            self.warn(&path.key("wake"), message);
         }
         for (key, power) in [("waking", spec.waking), ("falling", spec.falling)] {
             if power.milliwatts() > busy.milliwatts().saturating_mul(10) {

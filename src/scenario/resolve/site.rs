@@ -2,14 +2,16 @@
 
 use super::Checker;
 use crate::entity::{EntityError, Site};
+use crate::local::{PowerPolicy, SleepRule};
 use crate::model::{
     CheckpointInterval, Checkpointing, ChurnSpec, RandomChurn, Reservation, SiteError, SiteSpec,
 };
 use crate::scenario::keys::{ChurnKeys, OutputKeys, ReservationKeys, SiteKeys};
+use crate::scenario::kind::forms::PowerCapKey;
 use crate::scenario::kind::words::{Best, Or};
 use crate::scenario::names::{near, there};
 use crate::scenario::tree::Path;
-use crate::units::{Span, Time};
+use crate::units::{Power, Span, Time};
 
 impl Checker<'_> {
     /// The description of a site, without the script of its churn.
@@ -40,6 +42,7 @@ impl Checker<'_> {
             pue_ppm: (pue.clamp(1.0, 10.0) * 1e6).round() as u64,
             tariff: self.tariff(path, keys),
             power: keys.power_policy.0.clone(),
+            power_cap: None,
             reservations: Vec::new(),
             churn: match &keys.churn {
                 Or::Value(churn) => self.churn(&path.key("churn"), churn),
@@ -49,6 +52,10 @@ impl Checker<'_> {
             record_segments: output.segments,
             orders: Vec::new(),
         };
+        // Batsim's states of machines are made of these records.
+        let mut groups = spec.partitions.iter().flat_map(|part| &part.groups);
+        spec.record_machines |= output.batsim && groups.any(|group| group.sleep.is_some());
+        self.power_cap(&path.key("power_cap"), keys, &mut spec);
         for (at, reservation) in keys.reservation.iter().flatten().enumerate() {
             self.reservation(&path.key("reservation").item(at), reservation, &mut spec);
         }
@@ -74,6 +81,22 @@ impl Checker<'_> {
     /// Refuses a value that must be a mistake.
     pub(super) fn beyond_reason(&mut self, path: &Path, value: &str, most: &str) {
         self.wrong(path, format!("{value} is beyond all reason; at most {most}"));
+    }
+
+    fn power_cap(&mut self, path: &Path, keys: &SiteKeys, spec: &mut SiteSpec) {
+        let part_of = |all: Power, ppm: u64| {
+            let milliwatts = u128::from(all.milliwatts()) * u128::from(ppm) / 1_000_000;
+            Power::from_milliwatts(u64::try_from(milliwatts).unwrap_or(u64::MAX))
+        };
+        let cap = keys.power_cap.map(|cap| match cap {
+            PowerCapKey::Power(power) => power,
+            PowerCapKey::Part(ppm) => part_of(spec.greatest_power(), ppm),
+        });
+        if let Err(error) = spec.cap_power(cap) {
+            self.wrong(path, error.to_string());
+            // Other errors are told as if there were none.
+            let _ = spec.cap_power(None);
+        }
     }
 
     fn reservation(&mut self, path: &Path, keys: &ReservationKeys, spec: &mut SiteSpec) {
@@ -148,10 +171,41 @@ impl Checker<'_> {
         }
     }
 
+    /// Warns of machines that never sleep although they could.
+    fn sleep_rules(&mut self, path: &Path, spec: &SiteSpec, power: &dyn PowerPolicy) {
+        for part in &spec.partitions {
+            let states = part.groups.iter().filter_map(|group| Some((group, group.sleep?)));
+            let rules = states.map(|(group, state)| power.sleep(&state, group.idle_machine(part.cores)));
+            let rules: Vec<SleepRule> = rules.filter(|rule| *rule != SleepRule::NEVER).collect();
+            let (Some(after), Some(reserve)) =
+                (rules.iter().map(|rule| rule.after).min(), rules.iter().map(|rule| rule.reserve).max())
+            else {
+                continue;
+            };
+            let name = &part.name;
+            if let Some(until) = self.calendar.until.filter(|until| after >= *until) {
+                let message = format!(
+                    "no machine of `{name}` sleeps: it must be idle for {} before, and the run ends at {}",
+                    after.told(),
+                    until.told()
+                );
+                self.warn(path, message);
+            }
+            if reserve >= part.machines() {
+                let message = format!(
+                    "no machine of `{name}` sleeps: it has {} of them, and {reserve} idle ones are kept awake",
+                    part.machines()
+                );
+                self.warn(path, message);
+            }
+        }
+    }
+
     /// Checks that the policies exist and have the abilities that the site requires.
     pub(super) fn policy(&mut self, path: &Path, spec: &SiteSpec) {
-        if let Err(error) = self.policies.power.build(&spec.power) {
-            self.no_policy(&path.key("power_policy"), &error);
+        match self.policies.power.build(&spec.power) {
+            Ok(power) => self.sleep_rules(&path.key("power_policy"), spec, &*power),
+            Err(error) => self.no_policy(&path.key("power_policy"), &error),
         }
         match Site::check_policy(spec, &self.policies.local) {
             Ok(_) => {}

@@ -82,3 +82,92 @@ fn files_of_a_run_outlive_its_traces() {
     gridemu(&["explain", &out, "--job", "1"])
         .ends(2, &["the trace of the run in", "prices.csv", "put it back"]);
 }
+
+/// What cannot act is told, and a wake-up that is longer than the run.
+#[test]
+fn sleep_without_effect_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = argument(&folder.path().join("grid.toml"));
+    let check = |text: &str| {
+        let site = format!("[[site]]\nname = 'delft'\nworkload = 'lublin[jobs=9,load=0.5]'\n{text}\n");
+        fs::write(&file, format!("until = '1 h'\n{site}")).unwrap();
+        gridemu(&["check", &file]).well().err.clone()
+    };
+    let machines = |sleep: &str| {
+        format!("machines = [{{ class = 'node', count = 8, idle = '90 W', busy = '100 W'{sleep} }}]")
+    };
+    let state = machines(", sleep = { power = '9 W', wake = '1 h' }");
+    let sleeps = "power_policy = 'sleep-idle'\n";
+    let told = check(&state);
+    assert!(told.contains("the `sleep` state of `node` at site `delft` has no effect: under"), "{told}");
+    let told = check(&format!("{sleeps}{}", machines("")));
+    assert!(told.contains("`power_policy` of site `delft` has no effect: no class"), "{told}");
+    let told = check(&format!("{sleeps}{state}"));
+    let slow = "line 6, `site.delft.machines[0].sleep.wake`: a machine that sleeps takes 1 h to wake up, and the run ends at 1 h";
+    assert!(told.contains(slow) && !told.contains("no effect"), "{told}");
+    let state = state.replace("'1 h'", "'10 min'");
+    assert_eq!(check(&format!("{sleeps}{state}")), "");
+    let rule = |rule: &str| check(&format!("power_policy = 'sleep-idle[{rule}]'\n{state}"));
+    let told = rule("after=1 h");
+    let never = "line 5, `site.delft.power_policy`: no machine of `node` sleeps: it";
+    assert!(
+        told.contains(&format!("{never} must be idle for 1 h before, and the run ends at 1 h")),
+        "{told}"
+    );
+    let told = rule("reserve=8");
+    assert!(told.contains(&format!("{never} has 8 of them, and 8 idle ones are kept awake")), "{told}");
+    assert_eq!(rule("after=59 min,reserve=7"), "");
+}
+
+/// Two machines of 100 W idle and 200 W busy, which sleep after a minute; one job from 100 s on, which is 50 s long.
+///
+/// | from | machine 0 | machine 1 | both draw | until then |
+/// |---|---|---|---|---|
+/// | 0 s | idle | idle | 200 W | 0 J |
+/// | 60 s | falls asleep, 120 W | the same | 240 W | 12,000 J |
+/// | 65 s | sleeps, 10 W | sleeps | 20 W | 13,200 J |
+/// | 100 s | wakes up, 150 W | sleeps | 160 W | 13,900 J |
+/// | 110 s | busy | sleeps | 210 W | 15,500 J |
+/// | 160 s | idle | sleeps | 110 W | 26,000 J |
+#[test]
+fn the_energy_of_two_machines_in_columns_of_batsim() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out] = ["grid.toml", "out"].map(|name| argument(&folder.path().join(name)));
+    let sleep = "{ power = '10 W', wake = '10 s', waking = '150 W', fall = '5 s', falling = '120 W' }";
+    let text = format!(
+        "[[site]]\nname = 'delft'\nworkload = {{ log = 'one.swf' }}\npower_policy = 'sleep-idle[after=1 min]'\n\
+         machines = [{{ class = 'node', count = 2, idle = '100 W', busy = '200 W', sleep = {sleep} }}]\n\
+         [output]\nbatsim = true\n"
+    );
+    fs::write(&file, text).unwrap();
+    let log = "; MaxProcs: 2\n1 100 -1 50 1 -1 -1 1 50 -1 1 1 1 1 1 1 -1 -1\n";
+    fs::write(folder.path().join("one.swf"), log).unwrap();
+    gridemu(&["run", &file, "--out", &out]).well();
+    let read = |name: &str| fs::read_to_string(folder.path().join("out/batsim").join(name)).unwrap();
+    insta::assert_snapshot!(read("out_machine_states.csv"), @"
+    time,nb_sleeping,nb_switching_on,nb_switching_off,nb_idle,nb_computing
+    0.000000,0,0,0,2,0
+    60.000000,0,0,2,0,0
+    65.000000,2,0,0,0,0
+    100.000000,1,1,0,0,0
+    110.000000,1,0,0,0,1
+    160.000000,1,0,0,1,0
+    ");
+    insta::assert_snapshot!(read("out_pstate_changes.csv"), @"
+    time,machine_id,new_pstate
+    0.000000,0-1,0
+    60.000000,0-1,-2
+    65.000000,0-1,1
+    100.000000,0,-1
+    110.000000,0,0
+    ");
+    insta::assert_snapshot!(read("out_consumed_energy.csv"), @"
+    time,energy,event_type,wattmin,epower
+    60.000000,12000.000000,p,240.000,200.000
+    65.000000,13200.000000,p,20.000,240.000
+    100.000000,13900.000000,p,160.000,20.000
+    110.000000,15500.000000,p,110.000,160.000
+    110.000000,15500.000000,s,110.000,NA
+    160.000000,26000.000000,e,110.000,210.000
+    ");
+}

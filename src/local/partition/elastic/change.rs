@@ -102,7 +102,7 @@ impl Partition {
         let wanted = u32::try_from(wanted).map_err(|_| CommandRefusal::OutOfRange)?;
         let procs = self.state.spec.rounded(wanted);
         // A change of less than a block has no effect.
-        if wanted < size.min() || wanted > size.max() || procs > self.state.spec.usable() || procs == has {
+        if wanted < size.min() || wanted > size.max() || procs > self.state.spec.most() || procs == has {
             return Err(CommandRefusal::OutOfRange.into());
         }
         match live.phase {

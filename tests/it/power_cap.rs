@@ -1,0 +1,286 @@
+//! Power caps of sites: worked by hand, against a site with fewer processors, and against what is drawn according to the records.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use gridemu::local::Registry;
+use gridemu::model::{Job, Outcome, PartitionSpec, Record, RejectReason, SegmentRecord, SiteSpec, Speedup};
+use gridemu::units::{Power, Rate, Time};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::cli::gridemu;
+use crate::invariants::{Case, cases, variants};
+use crate::naps::{Nap, naps};
+use crate::support::{self, With, job, reserve, run, site};
+
+fn watts(watts: u64) -> Power {
+    Power::from_milliwatts(1_000 * watts)
+}
+
+/// Caps a site so that this percentage of what jobs can draw is left to them, unless its jobs share processors or none could run.
+pub(crate) fn cap_at(spec: &mut SiteSpec, percent: u64) {
+    let able = Registry::standard().build(&spec.policy).expect("a policy").1;
+    let sharing = able.multiprogramming_level > 1 || able.picks_processors;
+    let (standing, greatest) = (spec.standing_power().milliwatts(), spec.greatest_power().milliwatts());
+    let cap = standing.max(standing + greatest.saturating_sub(standing) * percent / 100);
+    if sharing || spec.cap_power(Some(Power::from_milliwatts(cap))).is_err() {
+        spec.cap_power(None).expect("no cap");
+    }
+}
+
+/// What the machines of a partition draw at an instant, at most, in milliwatts: machines that are down count as idle.
+fn drawn(part: &PartitionSpec, segments: &[&SegmentRecord], naps: &[Nap], at: Time) -> u128 {
+    let now = |nap: &&Nap| nap.from <= at && at < nap.to;
+    let asleep: BTreeMap<u32, &Nap> = naps.iter().filter(now).map(|nap| (nap.machine, nap)).collect();
+    let milliwatts = |power: Power| u128::from(power.milliwatts());
+    let standing = |machine: u32| {
+        let group = part.group_of(machine).expect("a machine");
+        let Some(nap) = asleep.get(&machine) else { return milliwatts(group.idle) * u128::from(part.cores) };
+        use gridemu::model::MachineState::{Asleep, Waking};
+        let state = group.sleep.expect("it sleeps");
+        milliwatts(match nap.state {
+            Asleep => state.asleep,
+            Waking => state.waking,
+            _ => state.falling,
+        })
+    };
+    let beyond = |segment: &&&SegmentRecord| {
+        let more = |proc: u32| {
+            let group = part.group_of(proc / part.cores).expect("a machine");
+            milliwatts(group.busy) - milliwatts(group.idle)
+        };
+        let all: u128 = segment.procs.iter().map(more).sum();
+        all * u128::from(segment.share.units()) / u128::from(Rate::FULL.units())
+    };
+    let running = segments.iter().filter(|segment| segment.from <= at && at < segment.to);
+    (0..part.machines()).map(standing).sum::<u128>() + running.map(|segment| beyond(&segment)).sum::<u128>()
+}
+
+/// At no instant do the machines of a site draw more than its cap, and no partition has more processors in use than it leaves.
+pub(crate) fn check_cap<'a>(spec: &SiteSpec, records: impl Iterator<Item = &'a Record> + Clone) {
+    let Some(cap) = spec.power_cap else { return };
+    let mut moments: Vec<Time> = Vec::new();
+    let mut parts = Vec::new();
+    for (at, part) in spec.partitions.iter().enumerate() {
+        let segments: Vec<&SegmentRecord> = records
+            .clone()
+            .filter_map(|record| match record {
+                Record::Segment(segment) if segment.partition.index() == at => Some(segment),
+                _ => None,
+            })
+            .collect();
+        let states = records.clone().filter_map(|record| match record {
+            Record::Machine(machine) if machine.partition.index() == at => Some(machine),
+            _ => None,
+        });
+        let naps = naps(states, part.cores, Time::NEVER);
+        moments.extend(segments.iter().map(|segment| segment.from).chain(naps.iter().map(|nap| nap.from)));
+        parts.push((part, segments, naps));
+    }
+    moments.sort_unstable();
+    moments.dedup();
+    for at in moments {
+        let mut all = 0;
+        for (part, segments, naps) in &parts {
+            let running = segments.iter().filter(|segment| segment.from <= at && at < segment.to);
+            let used: u32 = running.map(|segment| segment.procs.len()).sum();
+            assert!(used <= part.most(), "{used} of {} processors are in use at {at}", part.most());
+            all += drawn(part, segments, naps, at);
+        }
+        assert!(all <= u128::from(cap.milliwatts()), "{all} mW are drawn at {at} under {cap}");
+    }
+}
+
+/// Ten machines of one core, 100 W idle and 200 W busy, under 1500 W: five may be in use.
+fn half(policy: &str) -> SiteSpec {
+    let mut spec = site(10, policy);
+    let group = &mut spec.partitions[0].groups[0];
+    (group.idle, group.busy) = (watts(100), watts(200));
+    spec.cap_power(Some(watts(1_500))).expect("a cap");
+    spec
+}
+
+fn times(spec: &SiteSpec, jobs: &[Job]) -> Vec<(u64, u64)> {
+    let ran = run(spec, jobs);
+    check_cap(spec, ran.records.iter());
+    jobs.iter().map(|job| ran.times(job.id.0)).collect()
+}
+
+#[test]
+fn five_of_ten_machines_run() {
+    let jobs: Vec<Job> = (1..=7).map(|id| job(id, 0, 1, 100)).collect();
+    let expected = [(0, 100), (0, 100), (0, 100), (0, 100), (0, 100), (100, 200), (100, 200)];
+    for policy in ["fcfs", "easy", "conservative", "los"] {
+        assert_eq!(times(&half(policy), &jobs), expected, "{policy}");
+        let event = SiteSpec { order: gridemu::model::InstantOrder::Event, ..half(policy) };
+        assert_eq!(times(&event, &jobs), expected, "{policy}, one pass an event");
+    }
+}
+
+/// Job 1 has 3 of the 5 until 100. Job 2 needs 4: its reservation is at 100, with 1 to spare. Job 3 takes that one. Job 4 ends at 100. Job 5 finds
+/// nothing free, and at 100 there are 4 for job 2, until 150.
+#[test]
+fn the_reservation_of_the_head_is_under_the_cap() {
+    let jobs = [job(1, 0, 3, 100), job(2, 0, 4, 50), job(3, 0, 1, 200), job(4, 0, 1, 100), job(5, 0, 2, 10)];
+    let expected = [(0, 100), (100, 150), (0, 200), (0, 100), (150, 160)];
+    assert_eq!(times(&half("easy"), &jobs), expected);
+    // Conservative plans the same: job 5 has no place before 150 either.
+    assert_eq!(times(&half("conservative"), &jobs), expected);
+    // Without the cap all but job 5 fit at once, and that one too.
+    let mut free = half("easy");
+    free.cap_power(None).expect("none");
+    assert!(times(&free, &jobs[..2]).iter().all(|(start, _)| *start == 0));
+}
+
+/// A job that needs 6 is too large, a moldable one of 2 to 8 gets 5, and a reservation of 2 leaves 3.
+#[test]
+fn what_is_larger_than_the_cap_leaves() {
+    let ran = run(&half("easy"), &[job(1, 0, 6, 100), job(2, 0, 8, 100).moldable(2, 8, Speedup::Linear)]);
+    assert_eq!(ran.job(1).outcome, Outcome::Rejected(RejectReason::TooLarge));
+    assert_eq!((ran.job(2).procs, ran.times(2).0), (5, 0));
+    let booked = reserve(half("easy"), "demo", 0, 50, 2);
+    let jobs: Vec<Job> = (1..=4).map(|id| job(id, 0, 1, 100)).collect();
+    assert_eq!(times(&booked, &jobs), [(0, 100), (0, 100), (0, 100), (50, 150)]);
+    let too_large = reserve(half("easy"), "demo", 0, 50, 6).check().unwrap_err().to_string();
+    assert!(
+        too_large.ends_with("it requests 6 of the 5 processors that the power cap leaves"),
+        "{too_large}"
+    );
+}
+
+fn without_power(spec: &SiteSpec) -> SiteSpec {
+    let mut spec = spec.clone();
+    for group in spec.partitions.iter_mut().flat_map(|part| &mut part.groups) {
+        (group.idle, group.busy, group.sleep) = (Power::ZERO, Power::ZERO, None);
+    }
+    spec
+}
+
+proptest! {
+    #![proptest_config(support::cases(300))]
+
+    /// A site under a cap does what a site does that has only as many processors, each a machine.
+    #[test]
+    fn a_cap_is_as_good_as_fewer_processors(case in cases(variants(), 25), leaves in 1_u64..100) {
+        let Case { spec, jobs, .. } = case;
+        let mut capped = support::awake(without_power(&spec));
+        capped.partitions.truncate(1);
+        capped.reservations.clear();
+        (capped.tariff, capped.power_cap) = (Default::default(), None);
+        let part = &mut capped.partitions[0];
+        let procs = part.processors();
+        *part = PartitionSpec { allocation_unit: part.allocation_unit, ..PartitionSpec::plain(procs) };
+        part.groups[0].busy = watts(1);
+        let jobs: Vec<Job> = jobs.into_iter().map(|job| Job { partition: None, ..job }).collect();
+        cap_at(&mut capped, leaves);
+        let most = capped.partitions[0].most();
+        prop_assume!(most < procs);
+        let mut fewer = capped.clone();
+        fewer.cap_power(None).expect("none");
+        fewer.partitions[0].groups[0].machines = most;
+        let told = |spec: &SiteSpec| {
+            let ran = support::try_run(&Registry::standard(), spec, &jobs).expect("it runs");
+            let job = |id: u64| {
+                let job = ran.job(id);
+                (id, job.start, job.end, job.outcome, job.procs)
+            };
+            jobs.iter().map(|of| job(of.id.0)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(told(&capped), told(&fewer));
+    }
+
+    /// A cap of all that machines draw, or more, changes nothing.
+    #[test]
+    fn a_cap_of_all_has_no_effect(case in cases(variants(), 20), percent in 100_u64..150) {
+        let mut capped = case.spec.clone();
+        capped.cap_power(None).expect("none");
+        let ran = |spec: &SiteSpec| support::try_run(&Registry::standard(), spec, &case.jobs).expect("it runs").records;
+        let free = ran(&capped);
+        cap_at(&mut capped, percent);
+        prop_assert_eq!(ran(&capped), free);
+    }
+}
+
+const SCENARIO: &str = "[[site]]
+name = 'delft'
+machines = [{ class = 'node', count = 10, idle = '100 W', busy = '200 W' }]
+power_cap = '75 %'
+workload = { log = 'six.swf' }
+";
+
+/// Six jobs of a processor and 100 s.
+fn scenario(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |id: u64| format!("{id} 0 -1 100 1 -1 -1 1 100 -1 1 1 1 1 1 1 -1 -1\n");
+    let log: String = (1..=6).map(line).collect();
+    fs::write(folder.path().join("six.swf"), format!("; MaxProcs: 10\n{log}")).unwrap();
+    let file = folder.path().join("grid.toml");
+    fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap().to_owned();
+    (folder, file)
+}
+
+#[test]
+fn a_job_is_held_by_the_cap() {
+    let (folder, file) = scenario(SCENARIO);
+    let out = folder.path().join("out");
+    gridemu(&["run", &file, "--out", out.to_str().unwrap()]).well();
+    let ran = gridemu(&["explain", out.to_str().unwrap(), "--job", "6"]);
+    let told = &ran.well().out;
+    for words in ["held by the cap", "keeps back 5 processors more", "the power cap"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
+#[test]
+fn a_cap_below_what_is_idle_is_refused() {
+    let check = |cap: &str| {
+        let (_folder, file) = scenario(&SCENARIO.replace("75 %", cap));
+        let ran = gridemu(&["check", &file]);
+        (ran.out.clone(), ran.err.clone())
+    };
+    let told = check("900 W").1;
+    assert!(told.contains("line 4, `site.delft.power_cap`: 900 W leave no power to jobs"), "{told}");
+    assert!(told.contains("draw 1000 W without any, and 2000 W at most"), "{told}");
+    assert!(check("54.9 %").1.contains("1098 W leave no power"));
+    let told = check("2 kW").1;
+    assert!(
+        told.contains("`power_cap` of site `delft` has no effect: its machines draw 2000 W at most"),
+        "{told}"
+    );
+    assert!(check("lots").1.contains("or a percentage such as `60 %`"), "{}", check("lots").1);
+    assert!(check("55 %").0.contains("valid") && !check("55 %").1.contains("effect"));
+    let sharing = SCENARIO.replace("power_cap", "policy = 'equal-share'\npower_cap");
+    let (_folder, file) = scenario(&sharing);
+    let told = gridemu(&["check", &file]).err.clone();
+    assert!(told.contains("chooses them by number, which a power cap does not support"), "{told}");
+}
+
+/// Ten jobs on ten machines. At 60 s the cap falls to 1500 W: what runs goes on, and nothing starts until fewer than five machines are in use.
+#[test]
+fn a_fork_may_lower_the_cap() {
+    let (folder, file) = scenario(&SCENARIO.replace("power_cap = '75 %'\n", ""));
+    let log: String = (1..=12)
+        .map(|id: u64| {
+            let (submit, procs) = if id <= 10 { (0, 1) } else { (60, 16 - id) };
+            let runs = 100 + 10 * id.min(10);
+            format!("{id} {submit} -1 {runs} {procs} -1 -1 {procs} {runs} -1 1 1 1 1 1 1 -1 -1\n")
+        })
+        .collect();
+    fs::write(folder.path().join("six.swf"), format!("; MaxProcs: 10\n{log}")).unwrap();
+    let [store, out] = ["store", "out"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    let whole = folder.path().join("whole").to_str().unwrap().to_owned();
+    gridemu(&["run", &file, "--out", &whole, "--checkpoint", &store, "--checkpoint-keep-at", "60 s"]).well();
+    let args =
+        ["fork", &store, "--at", "60 s", "--set", "site.delft.power_cap=1500 W", "--out", &out, "--json"];
+    let forked: Value = gridemu(&args).json();
+    let changes = forked["grid"]["branch"]["changes"].to_string();
+    assert!(changes.contains("power cap: 1500 W instead of none"), "{changes}");
+    let mut rows = csv::Reader::from_path(format!("{out}/changed/jobs.csv")).unwrap();
+    let rows: Vec<BTreeMap<String, String>> = rows.deserialize().map(Result::unwrap).collect();
+    let start = |id: &str| rows.iter().find(|row| row["job"] == id).unwrap()["start"].parse::<f64>().unwrap();
+    // Jobs end at 110, 120, ... 200. Job 11 needs 5, all that may be in use: it starts when the last has ended. Job 12 needs 4, which may be used
+    // from 190 on, but it would delay job 11.
+    assert_eq!((start("11"), start("12")), (200.0, 400.0));
+}
