@@ -285,6 +285,7 @@ proptest! {
         let Case { spec, jobs, .. } = case;
         // Its book has the lowest numbers, and machines whose processors are shared do not sleep.
         let mut spec = SiteSpec { placement: PlacementRule::Lowest, ..support::awake(spec) };
+        spec.cap_power(None).expect("no cap");
         let same = if same { ",same=1" } else { "" };
         spec.policy = format!("chaos[seed={seed},multiprogramming_level={multiprogramming_level}{same}]").parse().unwrap();
         spec.order = gridemu::model::InstantOrder::Instant;

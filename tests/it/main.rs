@@ -41,6 +41,7 @@ mod held_up;
 mod invariants;
 mod killed;
 mod layers;
+mod ledger;
 mod legs;
 mod limits;
 mod los;

@@ -1,0 +1,446 @@
+//! The ledger of a run, computed again from its CSV files, the machines of its scenario and its traces, with other integers: energy to the nanojoule; money and carbon
+//! up to what is rounded.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use crate::cli::gridemu;
+
+/// What is drawn is in milliwatts × 2²⁰.
+const ONE: i128 = 1 << 20;
+/// Nanojoules of a kilowatt-hour.
+const KWH: i128 = 3_600_000_000_000_000;
+
+/// A class of machines. Powers are those of a machine in milliwatts.
+struct Class {
+    name: String,
+    partition: String,
+    count: u32,
+    cores: u32,
+    /// By the share of busy cores, at equal steps.
+    powers: Vec<i128>,
+    /// Asleep, waking, falling.
+    sleep: Option<[i128; 3]>,
+}
+
+/// Values over time: each from its instant on, in microseconds of the run; `unit` of them are one nanogram, or 10⁻⁹ of the currency, per kilowatt-hour.
+struct Curve {
+    steps: Vec<(i128, i128)>,
+    unit: i128,
+}
+
+struct Site {
+    name: String,
+    pue_percent: i128,
+    classes: Vec<Class>,
+    price: Option<Curve>,
+    carbon: Option<Curve>,
+}
+
+/// A scenario, and what the test knows of it.
+struct Case {
+    text: String,
+    sites: Vec<Site>,
+}
+
+/// Small draws.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+
+    fn of<T: Copy>(&mut self, among: &[T]) -> T {
+        among[self.below(among.len() as u64) as usize]
+    }
+}
+
+/// Prices from 1 January 2023 on, an hour each, in cents per megawatt-hour, some of them below zero; or intensities in milligrams per kilowatt-hour.
+fn trace(folder: &Path, name: &str, least: i128, most: u64, draws: &mut Draws) -> Vec<(i128, i128)> {
+    let (mut text, mut steps) = ("time,value\n".to_owned(), Vec::new());
+    for hour in 0..24 * 30_i128 {
+        let value = least + i128::from(draws.below(most));
+        let (sign, whole, part) = (if value < 0 { "-" } else { "" }, value.abs() / 100, value.abs() % 100);
+        let (day, of_day) = (1 + hour / 24, hour % 24);
+        writeln!(text, "2023-01-{day:02}T{of_day:02}:00Z,{sign}{whole}.{part:02}").unwrap();
+        // The run begins at half past three on the second day.
+        steps.push(((hour * 60 - 27 * 60 - 30) * 60_000_000, value));
+    }
+    std::fs::write(folder.join(name), text).unwrap();
+    steps
+}
+
+fn case(number: u64, folder: &Path) -> Case {
+    let mut draws = Draws(number);
+    let mut text =
+        format!("seed = {}\ncalendar = \"2023-01-02T03:30Z\"\nuntil = \"3 d\"\n\n", number % 1000 + 1);
+    let mut sites = Vec::new();
+    for at in 0..2 + draws.below(2) {
+        let name = format!("site-{at}");
+        let policy = draws.of(&["fcfs", "easy", "conservative", "los", "easy"]);
+        let power = draws.of(&[
+            "always-on",
+            "sleep-idle[after=5 min,reserve=1]",
+            "sleep-break-even",
+            "sleep-idle[after=0 s]",
+        ]);
+        let pue_percent = 100 + i128::from(draws.below(60));
+        writeln!(
+            text,
+            "[[site]]\nname = \"{name}\"\npolicy = \"{policy}\"\npower_policy = \"{power}\"\npue = {}\n",
+            pue_percent as f64 / 100.0
+        )
+        .unwrap();
+        let price = (draws.below(4) > 0).then(|| {
+            let (file, least) = (format!("price-{at}.csv"), draws.of(&[-4_000, -24_000]));
+            writeln!(text, "electricity = {{ trace = \"{file}\", unit = \"EUR/MWh\" }}").unwrap();
+            Curve { steps: trace(folder, &file, least, 30_000, &mut draws), unit: 10_000 }
+        });
+        let carbon = (draws.below(4) > 0).then(|| {
+            let file = format!("carbon-{at}.csv");
+            writeln!(text, "carbon = {{ trace = \"{file}\" }}").unwrap();
+            Curve { steps: trace(folder, &file, 0, 60_000, &mut draws), unit: 10_000_000 }
+        });
+        if draws.below(3) == 0 {
+            text += "churn = { up = \"exponential[mean=9 h]\", down = \"exponential[mean=1 h]\" }\n";
+        }
+        if draws.below(3) == 0 {
+            writeln!(text, "power_cap = \"{} %\"", 85 + draws.below(20)).unwrap();
+        }
+        if draws.below(4) == 0 {
+            text += "placement = \"least-power\"\n";
+        }
+        writeln!(text, "workload = {{ poisson = {{ jobs = {}, every = \"{} min\", size = \"1..4\", runtime = \"exponential[mean=40 min]\" }}, estimates = \"factor:2\" }}", 30 + draws.below(60), 4 + draws.below(30)).unwrap();
+        let together = draws.below(3) == 0;
+        let cores = 1 + draws.below(4) as u32;
+        let (mut classes, mut tables) = (Vec::new(), Vec::new());
+        for at in 0..1 + draws.below(2) {
+            let name = format!("c{at}");
+            let partition = if together { "both".to_owned() } else { name.clone() };
+            let count = 6 + draws.below(5) as u32;
+            let idle = i128::from(20 + draws.below(60)) * 1_000 * i128::from(cores);
+            let mut powers = vec![idle];
+            let steps = draws.of(&[1, 1, 4, 10]);
+            for _ in 0..steps {
+                powers.push(
+                    powers[powers.len() - 1]
+                        + i128::from(1 + draws.below(if steps > 1 { 9_000 } else { 90 }))
+                            * i128::from(cores)
+                            * if steps > 1 { 1 } else { 1_000 },
+                );
+            }
+            let sleep = (draws.below(2) == 0).then(|| {
+                [
+                    i128::from(draws.below(9)),
+                    i128::from(20 + draws.below(90)),
+                    i128::from(20 + draws.below(40)),
+                ]
+                .map(|watts| watts * 1_000)
+            });
+            let watts = |power: i128| format!("\"{}.{:03} W\"", power / 1_000, power % 1_000);
+            let mut table = format!("{{ class = \"{name}\", count = {count}, cores = {cores}");
+            if together {
+                table += ", partition = \"both\"";
+            }
+            if powers.len() == 2 {
+                write!(table, ", idle = {}, busy = {}", watts(powers[0]), watts(powers[1])).unwrap();
+            } else {
+                let points: Vec<String> = powers.iter().map(|power| watts(*power)).collect();
+                write!(table, ", load_power = [{}]", points.join(", ")).unwrap();
+            }
+            if let Some([asleep, waking, falling]) = sleep.map(|powers| powers.map(watts)) {
+                write!(table, ", sleep = {{ power = {asleep}, wake = \"{} s\", waking = {waking}, fall = \"{} s\", falling = {falling} }}", draws.below(300), draws.below(20)).unwrap();
+            }
+            tables.push(table + " }");
+            classes.push(Class { name, partition, count, cores, powers, sleep });
+        }
+        writeln!(text, "machines = [{}]\n", tables.join(",\n  ")).unwrap();
+        sites.push(Site { name, pue_percent, classes, price, carbon });
+    }
+    text += "[broker]\npolicy = \"mct\"\n\n[[workload]]\npoisson = { jobs = 60, every = \"11 min\", size = \"1/2/4\", runtime = \"exponential[mean=30 min]\" }\n";
+    Case { text, sites }
+}
+
+type Row = BTreeMap<String, String>;
+
+fn rows(folder: &Path, name: &str) -> Vec<Row> {
+    let mut reader = csv::Reader::from_path(folder.join(name)).unwrap();
+    reader.deserialize().collect::<Result<_, _>>().unwrap()
+}
+
+/// A decimal number in units of 10⁻ⁿ.
+fn decimal(text: &str, places: usize) -> i128 {
+    let (sign, text) = text.strip_prefix('-').map_or((1, text), |text| (-1, text));
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    assert!(part.len() <= places, "{text}");
+    sign * format!("{whole}{part:0<places$}").parse::<i128>().unwrap()
+}
+
+/// `0-3 8` as numbers.
+fn processors(text: &str) -> Vec<u32> {
+    let number = |text: &str| text.parse::<u32>().unwrap();
+    let range = |part: &str| match part.split_once('-') {
+        Some((from, to)) => (number(from), number(to)),
+        None => (number(part), number(part)),
+    };
+    text.split_whitespace().map(range).flat_map(|(from, to)| from..=to).collect()
+}
+
+impl Curve {
+    /// The integral between two instants.
+    fn over(&self, from: i128, to: i128) -> i128 {
+        let ends = self.steps.iter().skip(1).map(|(next, _)| *next).chain([i128::MAX]);
+        let part =
+            |((begin, value), end): (&(i128, i128), i128)| (end.min(to) - (*begin).max(from)).max(0) * value;
+        self.steps.iter().zip(ends).map(part).sum()
+    }
+}
+
+/// What was drawn: energy in 2⁻²⁰ nanojoules, times the price, and times the intensity.
+#[derive(Clone, Copy, Default)]
+struct Drawn([i128; 3]);
+
+impl Drawn {
+    fn add(&mut self, draw: i128, weights: [i128; 3]) {
+        self.0.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += draw * weight);
+    }
+}
+
+/// Energy in nanojoules, money in 10⁻⁹, carbon in nanograms; the last two rounded to the nearest.
+#[derive(Clone, Copy, Default, Debug)]
+struct Amounts([i128; 3]);
+
+impl Site {
+    fn weights(&self, from: i128, to: i128) -> [i128; 3] {
+        let over = |curve: &Option<Curve>| curve.as_ref().map_or(0, |curve| curve.over(from, to));
+        [to - from, over(&self.price), over(&self.carbon)]
+    }
+
+    fn amounts(&self, Drawn([energy, priced, emitted]): Drawn, percent: i128) -> Amounts {
+        let of = |sum: i128, curve: &Option<Curve>| {
+            let unit = curve.as_ref().map_or(0, |curve| curve.unit);
+            let parts = KWH * 100;
+            // In two steps, since the product may be long.
+            let whole = sum.div_euclid(ONE);
+            (whole.div_euclid(parts) * percent * unit)
+                + (whole.rem_euclid(parts) * percent * unit + parts / 2).div_euclid(parts)
+        };
+        let energy = energy.div_euclid(ONE);
+        Amounts([(energy * percent + 50) / 100, of(priced, &self.price), of(emitted, &self.carbon)])
+    }
+}
+
+impl Class {
+    /// What a machine draws beyond idle with so many busy cores.
+    fn beyond(&self, busy: u32) -> i128 {
+        let (steps, cores, busy) = (self.powers.len() as i128 - 1, i128::from(self.cores), i128::from(busy));
+        let (step, part) = ((busy * steps / cores) as usize, busy * steps % cores);
+        let above = self.powers.get(step + 1).map_or(0, |next| next - self.powers[step]);
+        (self.powers[step] - self.powers[0]) * ONE + above * ONE * part / cores
+    }
+}
+
+/// The lines of the ledger of a site, and how often money and carbon were rounded for each.
+fn integrate(site: &Site, folder: &Path, horizon: i128) -> BTreeMap<&'static str, (Amounts, i128)> {
+    let here = |row: &&Row| row["site"] == site.name;
+    let (segments, machines, jobs) =
+        (rows(folder, "segments.csv"), rows(folder, "machines.csv"), rows(folder, "jobs.csv"));
+    // Each site numbers the jobs of its own users.
+    let ours = |row: &&Row| row["origin"] == "grid" || row["site"] == site.name;
+    let last: BTreeMap<(&str, &str), (&str, &str)> = jobs
+        .iter()
+        .filter(ours)
+        .map(|row| ((&*row["origin"], &*row["job"]), (&*row["outcome"], &*row["attempts"])))
+        .collect();
+    let mut meter = Drawn::default();
+    let mut standing = BTreeMap::from(["idle", "asleep", "transitions"].map(|line| (line, Drawn::default())));
+    let mut attempts: BTreeMap<(String, String, String, String), Drawn> = BTreeMap::new();
+    let mut first: BTreeMap<&str, u32> = BTreeMap::new();
+    for class in &site.classes {
+        let begin = first.entry(&class.partition).or_default();
+        for machine in *begin..*begin + class.count {
+            let procs: BTreeSet<u32> = (machine * class.cores..(machine + 1) * class.cores).collect();
+            // The states of its cores over time, and who held them.
+            let mut states: Vec<(i128, Vec<u32>, &str)> = machines
+                .iter()
+                .filter(here)
+                .filter(|row| row["partition"] == class.partition)
+                .map(|row| (row, processors(&row["processors"])))
+                .filter(|(_, on)| on.iter().any(|proc| procs.contains(proc)))
+                .map(|(row, on)| (decimal(&row["time"], 6), on, &*row["state"]))
+                .collect();
+            states.retain(|(time, ..)| *time < horizon);
+            let held: Vec<(i128, i128, i128, &Row)> = segments
+                .iter()
+                .filter(here)
+                .filter(|row| row["partition"] == class.partition)
+                .map(|row| {
+                    let count =
+                        processors(&row["processors"]).iter().filter(|proc| procs.contains(proc)).count();
+                    (decimal(&row["from"], 6), decimal(&row["to"], 6), count as i128, row)
+                })
+                .filter(|(_, _, count, _)| *count > 0)
+                .collect();
+            let mut cuts: BTreeSet<i128> = states.iter().map(|(time, ..)| *time).collect();
+            cuts.extend(held.iter().flat_map(|(from, to, ..)| [*from, *to]));
+            cuts.extend([0, horizon]);
+            let mut now: BTreeMap<u32, &str> = procs.iter().map(|proc| (*proc, "idle")).collect();
+            let (cuts, mut next) = (cuts.into_iter().collect::<Vec<_>>(), 0);
+            for pair in cuts.windows(2) {
+                let (from, to) = (pair[0], pair[1]);
+                while let Some((_, on, state)) = states.get(next).filter(|(time, ..)| *time <= from) {
+                    on.iter()
+                        .filter(|proc| procs.contains(proc))
+                        .for_each(|proc| _ = now.insert(*proc, state));
+                    next += 1;
+                }
+                let weights = site.weights(from, to);
+                let count = |wanted: &str| now.values().filter(|state| **state == wanted).count() as u32;
+                if count("down") > 0 {
+                    assert_eq!(count("down"), class.cores);
+                    continue;
+                }
+                let mut draw = class.powers[0] * ONE;
+                if let Some([asleep, waking, falling]) = class.sleep
+                    && let Some((line, power)) = [
+                        ("asleep", "asleep", asleep),
+                        ("waking", "transitions", waking),
+                        ("falling", "transitions", falling),
+                    ]
+                    .into_iter()
+                    .find_map(|(state, line, power)| (count(state) > 0).then_some((line, power)))
+                {
+                    standing.get_mut(line).unwrap().add(power * ONE, weights);
+                    meter.add(power * ONE, weights);
+                    assert!(held.iter().all(|(begin, end, ..)| *end <= from || to <= *begin));
+                    continue;
+                }
+                let busy = count("busy");
+                draw += class.beyond(busy);
+                meter.add(draw, weights);
+                for (begin, end, count, row) in &held {
+                    if *begin <= from && to <= *end {
+                        let key = ["origin", "job", "attempt", "partition"]
+                            .map(|column| row[column].clone())
+                            .into();
+                        let idle = class.powers[0] * ONE / i128::from(class.cores);
+                        let beyond = class.beyond(busy) / i128::from(busy);
+                        attempts.entry(key).or_default().add((idle + beyond) * count, weights);
+                    }
+                }
+            }
+        }
+        *begin += class.count;
+    }
+    let mut lines: BTreeMap<&'static str, (Amounts, i128)> = BTreeMap::new();
+    let mut add = |line, Amounts(amounts): Amounts, times: i128| {
+        let (sums, roundings) = lines.entry(line).or_default();
+        sums.0.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += times * amount);
+        *roundings += 1;
+    };
+    add("overhead", Amounts::default(), 1);
+    let meter_read = site.amounts(meter, 100);
+    add("idle", meter_read, 1);
+    for ((origin, job, attempt, _), drawn) in &attempts {
+        let (outcome, count) = last[&(origin.as_str(), job.as_str())];
+        let line = if outcome == "completed" && count == attempt { "useful" } else { "wasted" };
+        let amounts = site.amounts(*drawn, 100);
+        add(line, amounts, 1);
+        add("idle", amounts, -1);
+    }
+    for line in ["asleep", "transitions"] {
+        let amounts = site.amounts(standing[line], 100);
+        add(line, amounts, 1);
+        add("idle", amounts, -1);
+    }
+    let total = site.amounts(meter, site.pue_percent);
+    add("total", total, 1);
+    add("cooling", total, 1);
+    add("cooling", meter_read, -1);
+    lines
+}
+
+fn check(number: u64) -> [bool; 3] {
+    let folder = tempfile::tempdir().unwrap();
+    let case = case(number, folder.path());
+    let (file, out) = (folder.path().join("case.toml"), folder.path().join("out"));
+    std::fs::write(&file, &case.text).unwrap();
+    gridemu(&[
+        "run",
+        file.to_str().unwrap(),
+        "--out",
+        out.to_str().unwrap(),
+        "--set",
+        "output.machines=true",
+    ])
+    .well();
+    let summary: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(out.join("summary.json")).unwrap()).unwrap();
+    let ledger = rows(&out, "ledger.csv");
+    let mut slept = [false; 3];
+    for (site, of) in case.sites.iter().zip(summary["sites"].as_array().unwrap()) {
+        let processors: u32 = site.classes.iter().map(|class| class.count * class.cores).sum();
+        let horizon =
+            (of["usage"]["nominal"].as_f64().unwrap() / f64::from(processors) * 1e6).round() as i128;
+        let expected = integrate(site, &out, horizon);
+        let names: String = site.classes.iter().map(|class| format!("{} ", class.name)).collect();
+        let found: Vec<&Row> = ledger.iter().filter(|row| row["site"] == site.name).collect();
+        let [mut sum, mut total] = [[0; 3]; 2];
+        for row in &found {
+            let columns = [
+                ("energy_j", true),
+                ("electricity", site.price.is_some()),
+                ("carbon_g", site.carbon.is_some()),
+            ];
+            let (Amounts(wanted), roundings) = expected.get(&*row["purpose"]).copied().unwrap_or_default();
+            for (at, (column, known)) in columns.into_iter().enumerate() {
+                assert_eq!(!row[column].is_empty(), known, "{row:?}");
+                let found = if known { decimal(&row[column], 9) } else { 0 };
+                // Each partition is rounded by itself; of energy only what the facility draws.
+                let partitions = site.classes.len() as i128;
+                let facility = row["purpose"] == "cooling" || row["purpose"] == "total";
+                let slack = if at > 0 {
+                    roundings + 2 * partitions
+                } else if facility {
+                    partitions
+                } else {
+                    0
+                };
+                let about = format!("case {number}: {} {} ({names})", row["site"], row["purpose"]);
+                assert!(
+                    (found - wanted[at]).abs() <= slack,
+                    "{about}: {column} is {found}, not {}\n{}",
+                    wanted[at],
+                    case.text
+                );
+                *(if row["purpose"] == "total" { &mut total } else { &mut sum }).get_mut(at).unwrap() +=
+                    found;
+            }
+            slept[0] |= row["purpose"] == "asleep" && row["energy_j"] != "0";
+            slept[1] |= row["purpose"] == "wasted" && row["energy_j"] != "0";
+            slept[2] |= row["electricity"].starts_with('-');
+        }
+        assert_eq!((found.len(), sum), (8, total), "the lines are the total");
+    }
+    slept
+}
+
+proptest! {
+    #![proptest_config(crate::support::cases(6))]
+
+    #[test]
+    fn the_ledger_is_the_integral_of_the_files_and_traces(number in any::<u64>()) {
+        check(number);
+    }
+}
+
+#[test]
+fn machines_that_sleep_attempts_that_fail_and_prices_below_zero_are_in_the_ledger() {
+    let seen: Vec<[bool; 3]> = (1..5).map(check).collect();
+    assert!((0..3).all(|what| seen.iter().any(|seen| seen[what])), "{seen:?}");
+}
