@@ -16,7 +16,8 @@ pub struct Level {
 impl Level {
     /// A level where the power of a busy core beyond that of an idle one is as the cube of the frequency: voltage is proportional to it.
     pub fn cubic(frequency: f64, idle: Power, busy: Power) -> Self {
-        let dynamic = busy.milliwatts().saturating_sub(idle.milliwatts()) as f64 * frequency.powi(3);
+        let cube = frequency * frequency * frequency;
+        let dynamic = busy.milliwatts().saturating_sub(idle.milliwatts()) as f64 * cube;
         Self { frequency, busy: Power::from_milliwatts(idle.milliwatts() + dynamic.round() as u64) }
     }
 
