@@ -228,6 +228,9 @@ fn a_job_is_held_by_the_cap() {
     gridemu(&["run", &file, "--out", out.to_str().unwrap()]).well();
     let ran = gridemu(&["explain", out.to_str().unwrap(), "--job", "6"]);
     let told = &ran.well().out;
+    let summary: Value = serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
+    let site = &summary["sites"][0];
+    assert_eq!((site["power_cap_w"].as_f64(), site["most_in_use"].as_u64()), (Some(1_500.0), Some(5)));
     for words in ["held by the cap", "keeps back 5 processors more", "the power cap"] {
         assert!(told.contains(words), "{words}: {told}");
     }
