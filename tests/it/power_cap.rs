@@ -236,6 +236,23 @@ fn a_job_is_held_by_the_cap() {
     }
 }
 
+/// Jobs that are too large because of the cap are told with it, at a single site and at one of several.
+#[test]
+fn what_the_cap_rejects_is_told() {
+    let (folder, file) = scenario(SCENARIO);
+    let large = "7 0 -1 100 6 -1 -1 6 100 -1 1 1 1 1 1 1 -1 -1\n";
+    let log = fs::read_to_string(folder.path().join("six.swf")).unwrap();
+    fs::write(folder.path().join("six.swf"), log + large).unwrap();
+    let told = gridemu(&["run", &file, "--json"]).json()["notes"].to_string();
+    let note =
+        "rejected 1 job that requests more than the 5 of 10 processors that the power cap of 1500 W leaves";
+    assert!(told.contains(note), "{told}");
+    fs::write(&file, format!("{SCENARIO}\n[[site]]\nname = 'oslo'\nmachines = [{{ class = 'node' }}]\n"))
+        .unwrap();
+    let told = gridemu(&["run", &file, "--json"]).json()["notes"].to_string();
+    assert!(told.contains("site `delft`: its power cap of 1500 W leaves 5 of 10 processors: jobs"), "{told}");
+}
+
 #[test]
 fn a_cap_below_what_is_idle_is_refused() {
     let check = |cap: &str| {
