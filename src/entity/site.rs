@@ -29,7 +29,7 @@ use crate::workload::{Source, SourceError};
 ///
 /// At one moment `(t, round)` it handles, in this order: ends; changes (machines go down and come up, reservations end and
 /// begin); wakes; arrivals (its own workload's jobs, then messages by sender and sequence); then one pass in every
-/// partition where something happened; then its report, if it is due. Under [`InstantOrder::Event`] each event has a
+/// partition where something happened; then its report, if it is due. Under [`InstantOrder::Event`](crate::model::InstantOrder::Event) each event has a
 /// pass of its own, and the order is: machines, reservations that are over, arrivals, ends, reservations that begin, wakes.
 #[derive(Debug)]
 pub struct Site {
