@@ -1,5 +1,6 @@
 //! A site: its partitions, its own workload, and the order in which its events happen.
 
+mod able;
 mod churn;
 mod instant;
 mod orders;
@@ -16,11 +17,10 @@ use super::mailbox::{Mailbox, Moments};
 use super::{Address, EntityError, Outbox, Quiescence, Sender, Stamp, ToSite};
 use serde::{Deserialize, Serialize};
 
-use crate::local::{Abilities, Exit, LocalPolicy, Partition, Registry, Settings, Step, Tally};
+use crate::local::{Exit, Partition, Registry, Settings, Step, Tally};
 use crate::local::{PowerRegistry, SleepRule};
 use crate::model::{
-    InstantOrder, MachineGroup, Origin, Outcome, PartitionId, Payer, Record, RejectReason, Reservation,
-    SiteId, SiteSpec,
+    MachineGroup, Origin, Outcome, PartitionId, Payer, Record, RejectReason, Reservation, SiteId, SiteSpec,
 };
 use crate::units::Time;
 use crate::workload::{Source, SourceError};
@@ -29,7 +29,7 @@ use crate::workload::{Source, SourceError};
 ///
 /// At one moment `(t, round)` it handles, in this order: ends; changes (machines go down and come up, reservations end and
 /// begin); wakes; arrivals (its own workload's jobs, then messages by sender and sequence); then one pass in every
-/// partition where something happened; then its report, if it is due. Under [`InstantOrder::Event`] each event has a
+/// partition where something happened; then its report, if it is due. Under [`InstantOrder::Event`](crate::model::InstantOrder::Event) each event has a
 /// pass of its own, and the order is: machines, reservations that are over, arrivals, ends, reservations that begin, wakes.
 #[derive(Debug)]
 pub struct Site {
@@ -167,53 +167,6 @@ impl Site {
         site.source.refresh()?;
         site.refresh();
         Ok(site)
-    }
-
-    /// Builds the policy of a site and checks that it has the abilities which the site needs.
-    ///
-    /// # Errors
-    /// [`EntityError::Registry`] or [`EntityError::Unable`].
-    pub fn check_policy(
-        spec: &SiteSpec,
-        registry: &Registry,
-    ) -> Result<(Box<dyn LocalPolicy>, Abilities), EntityError> {
-        let (policy, abilities) = registry.build(&spec.policy)?;
-        let unable = |problem: &str| EntityError::Unable {
-            policy: spec.policy.to_string(),
-            site: spec.name.clone(),
-            problem: problem.to_owned(),
-        };
-        if !spec.reservations.is_empty() && !abilities.keeps_reservations {
-            return Err(unable(Abilities::NO_RESERVATIONS));
-        }
-        if abilities.multiprogramming_level > 1 {
-            let mut groups = spec.partitions.iter().flat_map(|part| &part.groups);
-            if groups.clone().any(|group| group.sleep.is_some()) && spec.power.name != "always-on" {
-                return Err(unable(
-                    "lets jobs share processors, which a power policy under which machines sleep does not support",
-                ));
-            }
-            if groups.any(|group| group.by_load.is_some()) {
-                return Err(unable("lets jobs share processors, which a power by load does not support"));
-            }
-        }
-        let is_capped = spec.partitions.iter().any(|part| part.most_in_use.is_some());
-        if is_capped && (abilities.multiprogramming_level > 1 || abilities.picks_processors) {
-            return Err(unable(
-                "lets jobs share processors, or chooses them by number, which a power cap does not support",
-            ));
-        }
-        if spec.order == InstantOrder::Event && abilities.elastic > 0 {
-            return Err(unable(
-                "processes elastic commands, which `order = \"event\"` (one pass per event) does not support",
-            ));
-        }
-        if spec.order == InstantOrder::Event && !abilities.space_sharing() {
-            return Err(unable(
-                "shares, preempts or chooses processors, which `order = \"event\"` (one pass per event) does not support",
-            ));
-        }
-        Ok((policy, abilities))
     }
 
     /// Its place in the grid.

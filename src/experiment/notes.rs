@@ -3,7 +3,10 @@
 use crate::entity::{Broker, BrokerTally, Portal};
 use crate::grid::Grid;
 use crate::metrics::{GridMeasures, GridSummary, Window};
-use crate::model::{BrokerSpec, PlacementRule, PlanRepair, Replan, SiteSpec, TaskOrder, TransferMode};
+use crate::model::{
+    BrokerSpec, Outcome, PartitionSpec, PlacementRule, PlanRepair, RejectReason, Replan, SiteSpec, TaskOrder,
+    TransferMode,
+};
 use crate::scenario::{Scenario, listed};
 use crate::units::{Time, counted};
 
@@ -17,6 +20,10 @@ pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
             let began = counted(short as usize, "reservation");
             of_site.push(format!("{began} began with fewer processors than booked"));
         }
+        let rejected = site.tally().outcomes[Outcome::Rejected(RejectReason::TooLarge).index()];
+        // Of a single site it is told with the jobs that were rejected.
+        let left = capped(site.spec()).filter(|_| rejected > 0 && !single);
+        of_site.extend(left.map(|left| format!("{left}: jobs of its own that need more were rejected")));
         let name = if single { String::new() } else { format!("site `{}`: ", site.spec().name) };
         notes.extend(of_site.into_iter().map(|note| format!("{name}{note}")));
     }
@@ -35,6 +42,15 @@ pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
         ]);
     }
     notes
+}
+
+/// What the power cap of a site leaves, if it keeps processors back.
+fn capped(site: &SiteSpec) -> Option<String> {
+    let all =
+        |of: fn(&PartitionSpec) -> u32| site.partitions.iter().map(|part| u64::from(of(part))).sum::<u64>();
+    let (most, usable) = (all(PartitionSpec::most), all(PartitionSpec::usable));
+    let cap = site.power_cap.filter(|_| most < usable)?;
+    Some(format!("its power cap of {cap} leaves {most} of {usable} processors"))
 }
 
 /// What a reader should know of the traces of prices and carbon intensities.

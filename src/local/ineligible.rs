@@ -43,6 +43,11 @@ impl Ineligible {
         fitting
     }
 
+    /// The jobs that need more than so many processors, in the order in which they became ineligible.
+    pub(super) fn larger_than(&self, procs: u32) -> Vec<JobKey> {
+        in_order(self.jobs.range((procs + 1, 0, JobKey(0))..))
+    }
+
     /// All jobs, in the order in which they became ineligible.
     pub(super) fn in_order(&self) -> Vec<JobKey> {
         in_order(self.jobs.iter())
@@ -69,6 +74,10 @@ mod tests {
         // It comes back, behind the others.
         ineligible.push(2, JobKey(1));
         assert_eq!(ineligible.in_order(), [0, 2, 3, 4, 1].map(JobKey));
+        assert_eq!(
+            (ineligible.larger_than(4), ineligible.larger_than(8)),
+            ([0, 4].map(JobKey).to_vec(), vec![])
+        );
         assert_eq!(ineligible.take_fitting(4), [2, 3, 1].map(JobKey));
         assert_eq!(ineligible.take_fitting(5), []);
         assert_eq!((ineligible.in_order(), ineligible.len()), ([0, 4].map(JobKey).to_vec(), 2));

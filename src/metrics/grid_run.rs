@@ -183,6 +183,12 @@ pub struct SiteSummary {
     /// The most bytes of files of workflows that it ever stored; only if there were any.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stored_peak_bytes: u64,
+    /// The most that its machines may draw, in watts; only under a power cap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_cap_w: Option<f64>,
+    /// The most processors in use at once; only under a power cap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_in_use: Option<u64>,
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -326,6 +332,8 @@ fn of_site(
         account: ledger.account(),
         wasted_proc_s: lost as f64 / Usage::PROC_SECOND as f64,
         stored_peak_bytes: 0,
+        power_cap_w: spec.power_cap.map(|cap| cap.milliwatts() as f64 / 1e3),
+        most_in_use: spec.power_cap.map(|_| spec.partitions.iter().map(|part| u64::from(part.most())).sum()),
     }
 }
 

@@ -51,8 +51,10 @@ impl SiteSpec {
         Ok(())
     }
 
-    fn may_sleep(&self) -> bool {
-        self.power.name != "always-on"
+    /// Whether any machine may sleep under its power policy.
+    pub fn may_sleep(&self) -> bool {
+        let mut groups = self.partitions.iter().flat_map(|part| &part.groups);
+        self.power.name != "always-on" && groups.any(|group| group.sleep.is_some())
     }
 
     fn draws(&self) -> Draws {

@@ -76,6 +76,13 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
                 (other.churn.on_failure, other.churn.return_queued);
             (site.churn.attempts, site.churn.checkpoint) = (other.churn.attempts, other.churn.checkpoint);
         }
+        // A cap comes, changes or goes.
+        if aspects.fates {
+            crate::power_cap::cap_at(site, other.churn.attempts.map_or(150, |most| u64::from(most) * 30));
+            if site.check().is_err() {
+                site.cap_power(None).expect("no cap");
+            }
+        }
         if aspects.prices {
             for (number, part) in site.partitions.iter_mut().enumerate() {
                 let other = &other.partitions[number % other.partitions.len()];

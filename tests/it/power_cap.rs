@@ -228,9 +228,29 @@ fn a_job_is_held_by_the_cap() {
     gridemu(&["run", &file, "--out", out.to_str().unwrap()]).well();
     let ran = gridemu(&["explain", out.to_str().unwrap(), "--job", "6"]);
     let told = &ran.well().out;
+    let summary: Value = serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
+    let site = &summary["sites"][0];
+    assert_eq!((site["power_cap_w"].as_f64(), site["most_in_use"].as_u64()), (Some(1_500.0), Some(5)));
     for words in ["held by the cap", "keeps back 5 processors more", "the power cap"] {
         assert!(told.contains(words), "{words}: {told}");
     }
+}
+
+/// Jobs that are too large because of the cap are told with it, at a single site and at one of several.
+#[test]
+fn what_the_cap_rejects_is_told() {
+    let (folder, file) = scenario(SCENARIO);
+    let large = "7 0 -1 100 6 -1 -1 6 100 -1 1 1 1 1 1 1 -1 -1\n";
+    let log = fs::read_to_string(folder.path().join("six.swf")).unwrap();
+    fs::write(folder.path().join("six.swf"), log + large).unwrap();
+    let told = gridemu(&["run", &file, "--json"]).json()["notes"].to_string();
+    let note =
+        "rejected 1 job that requests more than the 5 of 10 processors that the power cap of 1500 W leaves";
+    assert!(told.contains(note), "{told}");
+    fs::write(&file, format!("{SCENARIO}\n[[site]]\nname = 'oslo'\nmachines = [{{ class = 'node' }}]\n"))
+        .unwrap();
+    let told = gridemu(&["run", &file, "--json"]).json()["notes"].to_string();
+    assert!(told.contains("site `delft`: its power cap of 1500 W leaves 5 of 10 processors: jobs"), "{told}");
 }
 
 #[test]

@@ -8,9 +8,7 @@ use crate::local::prices::Prices;
 use crate::local::state::State;
 use crate::local::table::{Charged, Phase};
 use crate::local::{Abilities, LiveJob, PartitionError, SleepRule, Step};
-use crate::model::{
-    Checkpointing, EventCause, EventKind, JobKey, MachineState, PerKwh, ProcSet, RejectReason, SleepSpec,
-};
+use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, PerKwh, ProcSet, SleepSpec};
 use crate::units::{Rate, Time};
 
 /// The part of the description that a partition's state depends on and that may change in the middle of a run.
@@ -206,10 +204,6 @@ impl Partition {
             // Jobs that run go on, also where they are more than a lower cap leaves.
             state.take_off(step);
         }
-        if is_capped_anew {
-            self.refuse_too_large(step);
-        }
-        let state = &mut self.state;
         if terms.policy != before.policy && state.multiprogramming_level == 1 {
             for key in state.keys(|job| matches!(job.phase, Phase::Running | Phase::Stalled)) {
                 state.give_whole(key, step).map_err(|error| error.to_string())?;
@@ -219,18 +213,6 @@ impl Partition {
             state.foresee_anew();
         }
         Ok(is_capped_anew || terms.policy != before.policy || terms.checkpoint != before.checkpoint)
-    }
-}
-
-impl Partition {
-    /// Refuses jobs that wait and need more processors than a new power cap leaves.
-    fn refuse_too_large(&mut self, step: &mut Step<'_>) {
-        let (spec, most) = (&self.state.spec, self.state.spec.most());
-        let is_too_large = |job: &LiveJob| spec.rounded(job.job.size.min()) > most;
-        for key in self.state.keys(|job| job.phase == Phase::Ineligible && is_too_large(job)) {
-            self.state.forget_ineligible(key);
-            self.reject(key, RejectReason::TooLarge, step);
-        }
     }
 }
 

@@ -77,6 +77,14 @@ impl Partition {
         step.exits.extend(self.state.give_up(key, why));
     }
 
+    /// Refuses jobs that need more processors than a power cap leaves that has come or changed since they arrived.
+    pub(super) fn refuse_too_large(&mut self, step: &mut Step<'_>) {
+        for key in self.state.ineligible.larger_than(self.state.spec.most()) {
+            self.state.forget_ineligible(key);
+            self.reject(key, RejectReason::TooLarge, step);
+        }
+    }
+
     /// Returns a waiting grid job to the broker, by its number at the portal. `None` if no waiting job has it.
     pub fn withdraw(&mut self, number: u64, now: Time) -> Option<Box<Job>> {
         let key = self.state.numbers.of_portal(number, &self.state.table)?;

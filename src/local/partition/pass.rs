@@ -18,6 +18,9 @@ impl Partition {
     /// [`PartitionError`] if the policy requests an action that cannot be carried out.
     pub fn pass(&mut self, step: &mut Step<'_>) -> Checked {
         let now = step.now;
+        if self.state.spec.most_in_use.is_some() {
+            self.refuse_too_large(step);
+        }
         let mut actions = std::mem::take(&mut self.actions);
         actions.begin(now);
         let view = View { state: &self.state, now };

@@ -4,7 +4,7 @@ use super::super::figures::{count, decimals, duration, jobs, number, percent};
 use super::super::tables::{class_table, measures_table, outcomes, processor_time, recorded_waits_table};
 use super::facts::{backlog, definitions, lines, noted, of_some_jobs, run_time};
 use super::{measured, wasted};
-use crate::metrics::{GridSummary, SingleSite};
+use crate::metrics::{GridSummary, SingleSite, SiteSummary};
 use crate::model::InstantOrder;
 
 /// The measures of all jobs, then their outcomes, the use of processors and the time of the run itself, then the measures by class.
@@ -64,6 +64,9 @@ fn facts(run: &GridSummary, of: &SingleSite) -> Vec<(&'static str, String)> {
     facts.push(("makespan", makespan));
     facts.push(("longest queue", jobs(of.longest_queue)));
     facts.extend(backlog(run));
+    if let [SiteSummary { power_cap_w: Some(cap), most_in_use: Some(most), .. }] = &run.sites[..] {
+        facts.push(("power cap", format!("{cap} W: at most {} processors in use at once", count(*most))));
+    }
     let energy = &account.energy;
     if energy.meter_kwh > 0.0 {
         let places = decimals([Some(energy.facility_kwh)]);

@@ -171,3 +171,53 @@ fn the_energy_of_two_machines_in_columns_of_batsim() {
     160.000000,26000.000000,e,110.000,210.000
     ");
 }
+
+/// Sites with machines that sleep, fail and are shared, one under a power cap; jobs run until the very end.
+const MIXED: &str = "until = '3 d'
+[[site]]
+name = 'a'
+machines = [
+    { class = 'node', count = 16, cores = 4, idle = '95 W', busy = '200 W', absent = 2, sleep = { power = '9 W', wake = '150 s', waking = '125 W', fall = '6 s' } },
+    { class = 'old', count = 8, cores = 4, idle = '100 W', busy = '180 W' },
+]
+power_policy = 'sleep-idle[after=10 min,reserve=2]'
+power_cap = '90 %'
+workload = { lublin = { jobs = 300, load = 0.4 } }
+churn = { up = 'exponential[mean=10 h]', down = 'exponential[mean=1 h]' }
+[[site]]
+name = 'b'
+machines = [{ class = 'node', count = 16, idle = '95 W', busy = '200 W' }]
+policy = 'equal-share'
+workload = { lublin = { jobs = 300, load = 0.4 } }
+[output]
+batsim = true
+";
+
+/// What all machines have drawn at the end, added up from the tables of segments, machines and events, is what the meters read; and
+/// the site under the cap never draws more.
+#[test]
+fn the_energy_in_columns_of_batsim_is_that_of_the_meters() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out] = ["grid.toml", "out"].map(|name| argument(&folder.path().join(name)));
+    fs::write(&file, MIXED).unwrap();
+    let summary = gridemu(&["run", &file, "--out", &out, "--json"]).json();
+    let rows = |name: &str| -> Vec<Vec<String>> {
+        let mut reader = csv::Reader::from_path(folder.path().join("out/batsim").join(name)).unwrap();
+        reader.deserialize().map(Result::unwrap).collect()
+    };
+    let number = |text: &String| text.parse::<f64>().unwrap();
+    let energy = rows("out_consumed_energy.csv");
+    let last = energy.last().unwrap();
+    assert_eq!((number(&last[0]), last[2].as_str()), (259_200.0, "e"), "jobs are cut off at the end");
+    let meter = summary["energy"]["meter_kwh"].as_f64().unwrap() * 3.6e6;
+    assert!((number(&last[1]) - meter).abs() < 1e-4, "{} J, and the meters read {meter} J", last[1]);
+    assert!(energy.is_sorted_by(|one, next| number(&one[1]) <= number(&next[1])));
+    // Of the two sites one draws at most its cap, and the other all that its machines can.
+    let cap = summary["sites"][0]["power_cap_w"].as_f64().unwrap() + 16.0 * 200.0;
+    let most = energy.iter().filter(|row| row[4] != "NA").map(|row| number(&row[4])).fold(0.0, f64::max);
+    assert!(most <= cap && most > 0.6 * cap, "{most} W of {cap} W");
+    for row in rows("out_machine_states.csv") {
+        let counts: Vec<f64> = row[1..].iter().map(number).collect();
+        assert!(counts.iter().sum::<f64>() == 112.0 && counts.iter().all(|count| *count >= 0.0), "{row:?}");
+    }
+}
