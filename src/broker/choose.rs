@@ -19,8 +19,8 @@ pub trait Choose: Send {
         None
     }
 
-    /// The value of a pool that it compares for a task, to be told for a traced job.
-    fn compared(&self, _pool: &Pool, _task: Task<'_>) -> f64 {
+    /// The value of the pool at a place that it compares for a task, to be told for a traced job; no number if there is none.
+    fn compared(&self, _view: &GridView<'_>, _task: Task<'_>, _pool: usize) -> f64 {
         0.0
     }
 

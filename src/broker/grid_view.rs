@@ -353,7 +353,9 @@ impl<'a> GridView<'a> {
         if self.trace.as_ref().is_some_and(|trace| trace.job == task.job())
             && let Some(name) = policy.compares()
         {
-            self.note(task, name, |pool| policy.compared(pool, task));
+            let values: Vec<f64> =
+                (0..self.pools.len()).map(|pool| policy.compared(self, task, pool)).collect();
+            self.trace.iter_mut().for_each(|trace| trace.notes.push((name, values.clone())));
         }
         self.assign(task, pool, reason);
     }
@@ -367,7 +369,12 @@ impl<'a> GridView<'a> {
             pool: self.pools[at].facts.id,
             start: planned.map_or_else(|| self.start(task, at), |planned| Some(planned.start)),
             end: planned.map_or_else(|| self.completion(task, at), |planned| Some(planned.end)),
-            values: trace.notes.iter().map(|(name, values)| (*name, values[at])).collect(),
+            values: trace
+                .notes
+                .iter()
+                .map(|(name, values)| (*name, values[at]))
+                .filter(|(_, value)| value.is_finite())
+                .collect(),
         };
         let compared = |at: &usize| match planned {
             Some(planned) => planned.pool == *at,

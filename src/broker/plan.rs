@@ -65,6 +65,8 @@ crate::model::words! {
         Cheapest = "least cost",
         /// It needs least energy there.
         Greenest = "least energy",
+        /// It causes least carbon there.
+        LeastCarbon = "least carbon",
         /// It runs shortest there, of the pools with free processors.
         Free = "shortest run on free processors",
         /// The pool has asked for work.

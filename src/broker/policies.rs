@@ -2,12 +2,15 @@
 
 mod ahead;
 mod batch;
+mod goal;
 mod thrift;
 
 pub use cheapest::Cheapest;
 pub use fastest_free::FastestFree;
-pub use greenest::{Greenest, PowerCounted};
+pub use goal::{Goal, PowerCounted};
+pub use greenest::Greenest;
 pub use least_loaded::{LeastLoaded, Load};
+pub use lowest_carbon::LowestCarbon;
 pub use mct::Mct;
 pub use met::Met;
 pub use pull::Pull;
@@ -25,6 +28,7 @@ crate::model::standard_policies! { BrokerRegistry:
     mct
     cheapest
     greenest
+    lowest_carbon
     pull
     met
     min_min

@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::broker::{Absent, Gate, GridView, Pick, Pool, Reason, Task};
+use super::Goal;
+use crate::broker::{Absent, Gate, GridView, Pick, Reason, Task};
 use crate::model::{Named, NamedError, ParamInfo};
 use crate::units::{Span, Time, UnitError};
 
@@ -79,25 +80,27 @@ impl Thrift {
         first.map_or(deadline, |first| deadline.min(first + within))
     }
 
-    /// The pool with the least `cost` within the limit of the task, which is picked for this `reason`.
-    pub(super) fn choose(
-        &self,
-        view: &GridView<'_>,
-        task: Task<'_>,
-        reason: Reason,
-        cost: impl Fn(&Pool, Task<'_>) -> u128,
-    ) -> Pick {
+    /// The pool where the task costs least within its limit, which is picked for this `reason`.
+    pub(super) fn choose(&self, view: &GridView<'_>, task: Task<'_>, goal: Goal, reason: Reason) -> Pick {
         let limit = self.limit(view, task);
-        let cost_in = |pool: usize| cost(&view.pools()[pool], task);
         let in_time = |pool: usize| {
-            let completion = view.completion(task, pool)?;
+            let start = view.start(task, pool)?;
+            let completion = start + view.pools()[pool].run_now(&task);
             let tie = if self.ties { completion } else { Time::ZERO };
-            (completion <= limit).then(|| (cost_in(pool), tie))
+            (completion <= limit).then(|| (goal.cost(view, task, pool, start), tie))
         };
         let run = |pool: usize| if self.ties { view.pools()[pool].run_now(&task) } else { Span::ZERO };
         let completion = |pool: usize| view.completion(task, pool);
+        // It is not known when machines come back: what a job costs as soon as it can be there.
+        let absent = |pool: usize| Some((goal.cost(view, task, pool, view.there(task, pool)), run(pool)));
         Pick::found(view.least(task, true, in_time), reason)
             .or_else(|| Pick::found(view.least(task, true, completion), Reason::Earliest))
-            .or_else(|| self.absent.least(view, task, |pool| Some((cost_in(pool), run(pool)))))
+            .or_else(|| self.absent.least(view, task, absent))
+    }
+
+    /// What a task costs in a pool, in the unit that the goal names.
+    pub(super) fn compared(&self, view: &GridView<'_>, task: Task<'_>, goal: Goal, pool: usize) -> f64 {
+        let start = view.start(task, pool).unwrap_or_else(|| view.there(task, pool));
+        goal.told(goal.cost(view, task, pool, start))
     }
 }

@@ -30,6 +30,10 @@ impl Broker {
         facts: Vec<PoolFacts>,
         now: Stamp,
     ) -> Result<(), EntityError> {
+        // Prices change nothing of what has been decided.
+        for (pool, own) in self.state.pools.iter_mut().zip(&facts) {
+            pool.facts.rates.clone_from(&own.rates);
+        }
         let changed = self.spec != *spec || !self.state.pools.iter().map(|pool| &pool.facts).eq(&facts);
         let other_storages = self.network.storages != storages;
         if changed {

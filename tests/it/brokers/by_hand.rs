@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use gridemu::broker::{BrokerRegistry, Pool};
-use gridemu::model::{GridContext, Job, Limits, PartitionId, PoolId, SiteId, Size, Speedup};
+use gridemu::broker::{BrokerRegistry, Pool, Rates};
+use gridemu::model::{
+    GridContext, Job, Limits, PartitionId, PerKwh, PoolId, SiteId, SiteTariff, Size, Speedup,
+};
 use gridemu::units::{Bandwidth, Bytes, Rate, Span, Time, Work};
 
 use super::scenes::{Scene, build, busy_until, idle, powered, priced};
@@ -265,6 +267,58 @@ fn the_greenest_by_what_it_adds_or_by_all_it_draws() {
     assert_eq!(places(&better(130), "greenest[power=busy]"), [(1, 0)], "15,000 J before 15,600 J");
     assert_eq!(places(&better(120), "greenest[power=busy]"), [(1, 1)]);
     assert_eq!(places(&pools, "greenest[within=0]"), [(1, 2)]);
+}
+
+/// The pool at a site with this tariff, that draws 1 kW more when busy.
+fn at(pool: Pool, price: u64, tariff: SiteTariff) -> Pool {
+    let mut pool = powered(priced(pool, price), 500, 1_500, 100);
+    pool.facts.rates = Rates::new(pool.report.price, tariff);
+    pool
+}
+
+/// A run of two hours from 1:00 on, or from 3:00 on where the pool is busy until then. Processors cost 4 and 1 from 2 to 4 at the first site, so
+/// 4 + 1 = 5, and 3 at the second, so 6. Electricity costs 0.10 and −0.30 from 2 to 4 and 0.10 again at the first, so −0.20 from 1:00 and −0.20 from 3:00, and
+/// −0.15 at the second, so −0.30. The first causes 100 g/kWh up to 2:00, then 500, so 600 g; the second 300, so 600 g as well; the third 250.
+#[test]
+fn what_is_paid_is_an_integral_over_the_run() {
+    let day = |of: &dyn Fn(i64) -> i64| Some(PerKwh::Day((0..24).map(of).collect()));
+    let first = SiteTariff {
+        price_by_hour: Some("2-4=0.25".parse().unwrap()),
+        electricity: day(&|hour| if (2..4).contains(&hour) { -300_000_000 } else { 100_000_000 }),
+        carbon: day(&|hour| if hour < 2 { 100_000_000 } else { 500_000_000 }),
+        ..SiteTariff::default()
+    };
+    let flat = |price, carbon| SiteTariff {
+        electricity: Some(PerKwh::Flat(price)),
+        carbon: Some(PerKwh::Flat(carbon)),
+        ..SiteTariff::default()
+    };
+    let mut pools = vec![
+        at(idle(0, 1, 100), 4, first),
+        at(idle(1, 1, 100), 3, flat(-150_000_000, 300_000_000)),
+        at(idle(2, 1, 100), 9, flat(0, 250_000_000)),
+    ];
+    let jobs = vec![job(1, 0, 1, 7_200)];
+    let places =
+        |pools: &[Pool], policy: &str| Scene::new(3_600, pools.to_vec(), jobs.clone()).places(policy)[0].1;
+    assert_eq!(places(&pools, "cheapest"), 0, "5 before 6");
+    assert_eq!(places(&pools, "cheapest[of=electricity]"), 1, "-0.30 before -0.20");
+    assert_eq!(places(&pools, "lowest-carbon"), 2, "500 g before 600 g");
+    assert_eq!(places(&pools[..2], "lowest-carbon"), 0, "the first of two with 600 g");
+    // From 3:00 on: 1 + 4 = 5 where it is busy now, 6 elsewhere; 1,000 g there.
+    pools[0] = busy_until(pools[0].clone(), 3 * 3_600);
+    assert_eq!(places(&pools, "cheapest"), 0);
+    assert_eq!(places(&pools[..2], "lowest-carbon"), 1);
+    assert_eq!(places(&pools, "cheapest[within=1 h]"), 1, "too late");
+    // What is not known is not chosen if anything is known, and is as good as anything else if not.
+    let unknown = at(idle(1, 1, 200), 1, SiteTariff::default());
+    assert_eq!(places(&[unknown.clone(), pools[2].clone()], "lowest-carbon"), 1);
+    assert_eq!(places(&[pools[1].clone(), unknown.clone()], "cheapest[of=electricity]"), 0);
+    assert_eq!(
+        places(&[at(idle(0, 1, 100), 1, SiteTariff::default()), unknown], "lowest-carbon"),
+        1,
+        "done earlier"
+    );
 }
 
 #[test]

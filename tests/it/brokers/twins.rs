@@ -1,7 +1,7 @@
 //! Every policy once more, as `docs/brokers.md` has it and without a care for speed, from the bare fields of a pool.
 
 use gridemu::broker::Pool;
-use gridemu::model::{Job, Named, PoolId, Size};
+use gridemu::model::{DayRates, Job, Named, PerKwh, PoolId, Size};
 use gridemu::units::{Span, Time};
 use gridemu::workload::random::Stream;
 use rand::Rng;
@@ -71,6 +71,20 @@ fn queued(pool: &Pool) -> u128 {
     let report = &pool.report;
     let at_once = report.waiting == 0 && pool.in_flight.procs <= report.free.into();
     report.backlog + if at_once { 0 } else { pool.in_flight.area }
+}
+
+/// The integral of the values of a day from an instant on, step by step.
+fn walked(values: &[i64], starts_at: Span, from: u128, run: u128) -> i128 {
+    let length = 86_400_000_000 / values.len() as u128;
+    let (mut at, end, mut sum) =
+        (from + u128::from(starts_at.micros()), from + u128::from(starts_at.micros()) + run, 0);
+    while at < end {
+        let next = (at / length + 1) * length;
+        let value = values[(at / length) as usize % values.len()];
+        sum += i128::from(value) * (next.min(end) - at) as i128;
+        at = next;
+    }
+    sum
 }
 
 /// The pools of the least key; those without one are out.
@@ -149,16 +163,32 @@ impl Twin {
         vec![queued(pool) / has, taken * 1_000_000 / has]
     }
 
-    /// What `cheapest` and `greenest` spare.
-    fn cost(&self, at: usize, job: &Job) -> u128 {
+    /// What policies spare whose job starts then, above an offset, and whether it is not known.
+    fn cost(&self, at: usize, job: &Job, start: u128) -> [u128; 2] {
         let pool = &self.pools[at];
-        let area = u128::from(procs(pool, job)) * run(pool, job);
-        if self.named.name == "cheapest" {
-            return area * u128::from(pool.report.price.nanos());
+        let (price, tariff) = pool.facts.rates.described();
+        let day = |values: Vec<i64>| walked(&values, tariff.starts_at, start, run(pool, job));
+        let per_kwh = |of: &Option<PerKwh>| match of {
+            Some(PerKwh::Day(values)) => Some(day(values.clone())),
+            _ => None,
+        };
+        let integral = match (self.named.name.as_str(), self.param("of")) {
+            ("cheapest", "electricity") => per_kwh(&tariff.electricity),
+            ("cheapest", _) => {
+                let rates = tariff.price_by_hour.unwrap_or(DayRates::FLAT);
+                Some(day(rates.thousandths().map(|rate| rate as i64).collect()) * i128::from(price.nanos()))
+            }
+            ("lowest-carbon", _) => per_kwh(&tariff.carbon),
+            _ => Some(day(vec![1])),
+        };
+        let Some(integral) = integral else { return [1, 0] };
+        let mut weight = i128::from(procs(pool, job));
+        if self.named.name != "cheapest" || self.param("of") == "electricity" {
+            let busy = pool.facts.busy.milliwatts();
+            let idle = if self.param("power") == "busy" { 0 } else { pool.facts.idle.milliwatts() };
+            weight *= i128::from(busy - idle) * i128::from(pool.facts.pue_ppm);
         }
-        let busy = pool.facts.busy.milliwatts();
-        let idle = if self.param("power") == "busy" { 0 } else { pool.facts.idle.milliwatts() };
-        area * u128::from(busy - idle) * u128::from(pool.facts.pue_ppm)
+        [0, (integral * weight + (1 << 126)) as u128]
     }
 
     fn thrift(&self, job: &Job, present: &[usize]) -> Vec<usize> {
@@ -178,7 +208,10 @@ impl Twin {
             return least(present, |at| completion(at).map(|time| vec![time]));
         }
         let tie = |at| if self.param("ties") == "pool" { Some(0) } else { completion(at) };
-        least(&in_time, |at| Some(vec![self.cost(at, job), tie(at)?]))
+        least(&in_time, |at| {
+            let [unknown, cost] = self.cost(at, job, self.start(at, job)?);
+            Some(vec![unknown, cost, tie(at)?])
+        })
     }
 
     /// The pools that the policy might choose for a job; it takes the first.
@@ -210,7 +243,7 @@ impl Twin {
             },
             "mct" => first_done(&present),
             "met" => least(&present, |at| Some(vec![run(at)])),
-            "cheapest" | "greenest" => self.thrift(job, &present),
+            "cheapest" | "greenest" | "lowest-carbon" => self.thrift(job, &present),
             "pull" => present
                 .iter()
                 .copied()
@@ -226,9 +259,12 @@ impl Twin {
             "random" => least(&would, draw),
             "round-robin" => least(&would, turn),
             "least-loaded" => least(&would, |at| Some(self.load(at, self.pools[at].facts.processors))),
-            "cheapest" | "greenest" => {
+            "cheapest" | "greenest" | "lowest-carbon" => {
                 let tie = |at| if self.param("ties") == "pool" { 0 } else { run(at) };
-                least(&would, |at| Some(vec![self.cost(at, job), tie(at)]))
+                least(&would, |at| {
+                    let [unknown, cost] = self.cost(at, job, self.there(at, job));
+                    Some(vec![unknown, cost, tie(at)])
+                })
             }
             _ => least(&would, |at| Some(vec![run(at)])),
         }
