@@ -5,12 +5,9 @@ mod batch;
 mod goal;
 mod thrift;
 
-pub use cheapest::Cheapest;
 pub use fastest_free::FastestFree;
 pub use goal::{Goal, PowerCounted};
-pub use greenest::Greenest;
 pub use least_loaded::{LeastLoaded, Load};
-pub use lowest_carbon::LowestCarbon;
 pub use mct::Mct;
 pub use met::Met;
 pub use pull::Pull;

@@ -55,6 +55,7 @@ mod orders;
 mod outside;
 mod planned;
 mod planning_time;
+mod put_off;
 mod random_workflows;
 mod readme;
 mod run_errors;

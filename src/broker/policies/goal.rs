@@ -2,9 +2,8 @@
 
 use ethnum::I256;
 
-use crate::broker::{GridView, OverTime, Pool, Task, Values};
+use crate::broker::{GridView, OverTime, Pool, Reason, Task, Values};
 use crate::model::{Named, NamedError, ParamInfo};
-use crate::units::Time;
 
 /// What is spared.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -34,6 +33,16 @@ pub enum PowerCounted {
 pub(super) struct Cost {
     is_unknown: bool,
     units: I256,
+}
+
+impl Cost {
+    /// What nobody knows.
+    pub(super) const UNKNOWN: Self = Self { is_unknown: true, units: I256::ZERO };
+
+    /// An integral in which each part weighs so much.
+    pub(super) fn of(integral: I256, weight: I256) -> Self {
+        Self { is_unknown: false, units: integral.saturating_mul(weight) }
+    }
 }
 
 impl PowerCounted {
@@ -66,24 +75,33 @@ impl PowerCounted {
 }
 
 impl Goal {
-    /// What a job costs in the pool at this place if it starts there at an instant.
-    pub(super) fn cost(self, view: &GridView<'_>, task: Task<'_>, pool: usize, start: Time) -> Cost {
+    /// Along which values a job costs in the pool at this place, and how much for each value × microsecond; `None` if that is not known.
+    pub(super) fn weighs<'a>(
+        self,
+        view: &'a GridView<'_>,
+        task: Task<'_>,
+        pool: usize,
+    ) -> Option<(I256, &'a Values)> {
+        const ONE: &OverTime = &OverTime { unit: 1, values: Values::Flat(1) };
         let pool = &view.pools()[pool];
-        let run = pool.run_now(&task);
         let rates = &pool.facts.rates;
-        let one = OverTime { unit: 1, values: Values::Flat(1) };
         let (power, along) = match self {
-            Self::Price => (I256::ONE, Some(rates.price())),
-            Self::Energy(power) => (power.of(pool), Some(&one)),
-            Self::Electricity(power) => (power.of(pool), rates.electricity()),
-            Self::Carbon(power) => (power.of(pool), rates.carbon()),
+            Self::Price => (I256::ONE, rates.price()),
+            Self::Energy(power) => (power.of(pool), ONE),
+            Self::Electricity(power) => (power.of(pool), rates.electricity()?),
+            Self::Carbon(power) => (power.of(pool), rates.carbon()?),
         };
-        let Some(OverTime { unit, values }) = along else {
-            return Cost { is_unknown: true, units: I256::ZERO };
-        };
-        let weight = I256::from(pool.procs_for(&task)) * I256::from(*unit);
-        let integral = values.over(start, run).saturating_mul(weight);
-        Cost { is_unknown: false, units: integral.saturating_mul(power) }
+        let weight = I256::from(pool.procs_for(&task)) * I256::from(along.unit);
+        Some((weight.saturating_mul(power), &along.values))
+    }
+
+    /// Why a pool is chosen where a job costs least.
+    pub(super) const fn reason(self) -> Reason {
+        match self {
+            Self::Price | Self::Electricity(_) => Reason::Cheapest,
+            Self::Energy(_) => Reason::Greenest,
+            Self::Carbon(_) => Reason::LeastCarbon,
+        }
     }
 
     /// The name of the cost, with its unit.
@@ -96,8 +114,8 @@ impl Goal {
         }
     }
 
-    /// A cost in that unit; no number if it is not known.
-    pub(super) fn told(self, cost: Cost) -> f64 {
+    /// A cost in that unit, of an integral in which a value of 1 is `one`; no number if it is not known.
+    pub(super) fn told(self, cost: Cost, one: i64) -> f64 {
         let (parts, unit) = match self {
             // 10⁻¹² × microseconds over an hour.
             Self::Price => (1_000, 1.0 / 3.6e18),
@@ -106,6 +124,6 @@ impl Goal {
             Self::Electricity(_) => (1, 1.0 / 3.6e33),
             Self::Carbon(_) => (1, 1.0 / 3.6e30),
         };
-        if cost.is_unknown { f64::NAN } else { (cost.units / parts).as_f64() * unit }
+        if cost.is_unknown { f64::NAN } else { (cost.units / I256::from(parts * one)).as_f64() * unit }
     }
 }

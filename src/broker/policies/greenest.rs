@@ -1,9 +1,7 @@
-//! The pool that needs the least energy for the job.
+//! The pool that needs the least energy for the job: power of a processor × PUE × processors given × estimated run there.
 
 use super::{Goal, PowerCounted, Thrift};
-use crate::broker::{
-    BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Reason, Task,
-};
+use crate::broker::{BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, OneByOne};
 use crate::model::{Named, NamedError, ParamInfo};
 
 const PARAMS: [ParamInfo; 5] = {
@@ -20,30 +18,5 @@ pub(super) fn info() -> BrokerPolicyInfo {
 
 fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
     let goal = Goal::Energy(PowerCounted::take(named)?);
-    Ok((Box::new(OneByOne(Greenest { goal, thrift: Thrift::take(named)? })), BrokerAbilities::STEADY))
-}
-
-/// The pool that needs the least energy for the job: power of a processor × PUE × processors given × estimated run there.
-#[derive(Debug)]
-pub struct Greenest {
-    goal: Goal,
-    thrift: Thrift,
-}
-
-impl Choose for Greenest {
-    fn gate(&self) -> Gate {
-        self.thrift.gate()
-    }
-
-    fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
-        self.thrift.choose(view, task, self.goal, Reason::Greenest)
-    }
-
-    fn compares(&self) -> Option<&'static str> {
-        Some(self.goal.name())
-    }
-
-    fn compared(&self, view: &GridView<'_>, task: Task<'_>, pool: usize) -> f64 {
-        self.thrift.compared(view, task, self.goal, pool)
-    }
+    Ok((Box::new(OneByOne(Thrift::take(named, goal)?)), BrokerAbilities::STEADY))
 }

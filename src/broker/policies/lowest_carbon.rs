@@ -1,14 +1,13 @@
-//! The pool where the job causes the least carbon.
+//! The pool where the job causes the least carbon: intensity × power of a processor × PUE × processors given, over the expected run there.
 
 use super::{Goal, PowerCounted, Thrift};
-use crate::broker::{
-    BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Reason, Task,
-};
+use crate::broker::{BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, OneByOne};
 use crate::model::{Named, NamedError, ParamInfo};
 
-const PARAMS: [ParamInfo; 5] = {
+const PARAMS: [ParamInfo; 7] = {
     let [within, deadline, ties, absent] = Thrift::PARAMS;
-    [PowerCounted::PARAM, within, deadline, ties, absent]
+    let [horizon, forecast] = Thrift::AHEAD;
+    [PowerCounted::PARAM, horizon, forecast, within, deadline, ties, absent]
 };
 
 pub(super) fn info() -> BrokerPolicyInfo {
@@ -18,32 +17,8 @@ pub(super) fn info() -> BrokerPolicyInfo {
         .params(&PARAMS)
 }
 
-fn build(named: &mut Named, _: u64) -> Result<BrokerBuilt, NamedError> {
+fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     let goal = Goal::Carbon(PowerCounted::take(named)?);
-    Ok((Box::new(OneByOne(LowestCarbon { goal, thrift: Thrift::take(named)? })), BrokerAbilities::STEADY))
-}
-
-/// The pool where the job causes the least carbon: intensity × power of a processor × PUE × processors given, over the expected run there.
-#[derive(Debug)]
-pub struct LowestCarbon {
-    goal: Goal,
-    thrift: Thrift,
-}
-
-impl Choose for LowestCarbon {
-    fn gate(&self) -> Gate {
-        self.thrift.gate()
-    }
-
-    fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
-        self.thrift.choose(view, task, self.goal, Reason::LeastCarbon)
-    }
-
-    fn compares(&self) -> Option<&'static str> {
-        Some(self.goal.name())
-    }
-
-    fn compared(&self, view: &GridView<'_>, task: Task<'_>, pool: usize) -> f64 {
-        self.thrift.compared(view, task, self.goal, pool)
-    }
+    let thrift = Thrift::take(named, goal)?.ahead(named, seed)?;
+    Ok((Box::new(OneByOne(thrift)), BrokerAbilities::STEADY))
 }

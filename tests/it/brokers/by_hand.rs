@@ -321,6 +321,58 @@ fn what_is_paid_is_an_integral_over_the_run() {
     );
 }
 
+/// A job of an hour, submitted at 1:30, that could start then. Electricity costs 0.40 up to 3:00, 0.10 up to 4:00 and 0.40 again at the first site;
+/// at the second it costs 0.30, and -0.10 from 5:00 on.
+#[test]
+fn a_job_waits_for_a_better_hour() {
+    let day =
+        |of: &dyn Fn(i64) -> i64| Some(PerKwh::Day((0..24).map(|hour| of(hour) * 10_000_000).collect()));
+    let tariff = |electricity| SiteTariff { electricity, ..SiteTariff::default() };
+    let first = tariff(day(&|hour| if hour == 3 { 10 } else { 40 }));
+    let second = tariff(day(&|hour| if hour < 5 { 30 } else { -10 }));
+    let mut pools = vec![at(idle(0, 1, 100), 1, first), at(idle(1, 1, 100), 1, second)];
+    let minutes = |hours: u64, minutes: u64| 3_600 * hours + 60 * minutes;
+    let submit = minutes(1, 30);
+    let scene = |pools: &[Pool], deadline: Option<u64>| {
+        let mut job = job(1, submit, 1, 3_600);
+        job.limits = deadline.map(|deadline| Box::new(Limits::by(Time::from_secs(deadline))));
+        Scene::new(submit, pools.to_vec(), vec![job])
+    };
+    let starts = |written: &str| {
+        let (_, pool, start, end) =
+            scene(&pools, None).planned(&format!("cheapest[of=electricity,{written}]"))[0];
+        assert_eq!(end, start + 3_600);
+        (pool, start)
+    };
+    assert_eq!(starts("horizon=0"), (1, submit), "0.30 now before 0.40 now");
+    // Up to 2:20 it would be 40 minutes of 0.40 and 20 of 0.10 at the first site: 0.30, as much as at the second, where it starts at once.
+    assert_eq!(starts("horizon=50 min"), (1, submit));
+    assert_eq!(starts("horizon=51 min"), (0, minutes(2, 21)), "as much of the cheap hour as the horizon has");
+    assert_eq!(starts("horizon=2 h"), (0, minutes(3, 0)));
+    assert_eq!(
+        starts("horizon=3 h"),
+        (0, minutes(3, 0)),
+        "from 4:30 on at the second: 0.30 and -0.10, 0.10 in sum: the earlier"
+    );
+    assert_eq!(starts("horizon=181 min"), (1, minutes(4, 31)));
+    assert_eq!(starts("horizon=12 h"), (1, minutes(5, 0)), "the first of many alike");
+    // No later than what its deadline leaves, nor than `within` has.
+    let by = |deadline, written: &str| scene(&pools, Some(deadline)).planned(written)[0].2;
+    assert_eq!(by(minutes(4, 0), "cheapest[of=electricity,horizon=12 h]"), minutes(3, 0));
+    assert_eq!(by(minutes(3, 21), "cheapest[of=electricity,horizon=12 h]"), minutes(2, 21));
+    assert_eq!(by(minutes(3, 20), "cheapest[of=electricity,horizon=12 h]"), submit);
+    assert_eq!(by(minutes(3, 20), "cheapest[of=electricity,horizon=12 h,deadline=ignore]"), minutes(5, 0));
+    assert_eq!(starts("horizon=12 h,within=90 min"), (0, minutes(3, 0)));
+    // On the first day the present hour is what yesterday's forecast has: nothing is worth waiting for. A day later it knows, and is wrong where
+    // that day differs; a free processor does not help where it is free too late.
+    assert_eq!(starts("horizon=12 h,forecast=yesterday"), (1, submit));
+    pools[0] = busy_until(pools[0].clone(), minutes(3, 30));
+    assert_eq!(
+        scene(&pools, None).planned("cheapest[of=electricity,horizon=150 min]"),
+        [(1, 0, minutes(3, 30), minutes(4, 30))]
+    );
+}
+
 #[test]
 fn jobs_are_pulled_in_order_of_arrival() {
     let asked = |asked: [u32; 3]| -> Vec<Pool> {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use gridemu::broker::{
-    Act, Answer, Asked, BrokerPolicy, BrokerRegistry, Decision, GridView, InFlight, Pool, PoolFacts,
-    PoolReport, Rates, Tasks,
+    Answer, Asked, BrokerPolicy, BrokerRegistry, Decision, GridView, InFlight, Pool, PoolFacts, PoolReport,
+    Rates, Tasks,
 };
 use gridemu::local::StartEstimates;
 use gridemu::model::{
@@ -27,7 +27,7 @@ pub(super) struct Scene {
     pub(super) count_in_flight: bool,
 }
 
-/// A decision, with the place of the job among those of the scene and of the pool among its pools.
+/// A decision, to assign or to put off, with the place of the job among those of the scene and of the pool among its pools.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Planned {
     pub(super) job: usize,
@@ -39,8 +39,7 @@ pub(super) struct Planned {
 impl From<Decision> for Planned {
     fn from(decision: Decision) -> Self {
         let Decision { task, start, end, act, .. } = decision;
-        let (Act::Assign(pool) | Act::Plan(pool)) = act else { panic!("only assignments: {act:?}") };
-        Self { job: task.index(), pool, start, end }
+        Self { job: task.index(), pool: act.pool(), start, end }
     }
 }
 

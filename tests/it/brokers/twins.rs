@@ -73,18 +73,60 @@ fn queued(pool: &Pool) -> u128 {
     report.backlog + if at_once { 0 } else { pool.in_flight.area }
 }
 
-/// The integral of the values of a day from an instant on, step by step.
-fn walked(values: &[i64], starts_at: Span, from: u128, run: u128) -> i128 {
-    let length = 86_400_000_000 / values.len() as u128;
-    let (mut at, end, mut sum) =
-        (from + u128::from(starts_at.micros()), from + u128::from(starts_at.micros()) + run, 0);
-    while at < end {
-        let next = (at / length + 1) * length;
-        let value = values[(at / length) as usize % values.len()];
-        sum += i128::from(value) * (next.min(end) - at) as i128;
-        at = next;
+/// The values of a day as they are believed at an instant.
+struct Believed {
+    values: Vec<i64>,
+    starts_at: u128,
+    now: u128,
+    yesterday: bool,
+}
+
+const DAY: u128 = 86_400_000_000;
+
+impl Believed {
+    /// When any of the days here may change after an instant, where the run begins at that time of day: every half hour, and a day after the run began.
+    fn steps(starts_at: u128, after: u128) -> impl Iterator<Item = u128> {
+        let half = DAY / 48;
+        let halves = (1 + after / half..).map(move |at| at * half - starts_at % half);
+        halves.flat_map(move |at| {
+            let day = at / DAY * DAY;
+            [Some(day).filter(|day| at - day < half && at > *day), Some(at)].into_iter().flatten()
+        })
     }
-    sum
+
+    fn truly(&self, at: u128) -> i64 {
+        let length = DAY / self.values.len() as u128;
+        self.values[((at + self.starts_at) / length) as usize % self.values.len()]
+    }
+
+    fn at(&self, at: u128) -> i64 {
+        let length = DAY / self.values.len() as u128;
+        let known = ((self.now + self.starts_at) / length + 1) * length - self.starts_at;
+        if !self.yesterday || at < known {
+            return self.truly(at);
+        }
+        let days = (at - known) / DAY + 1;
+        at.checked_sub(days * DAY).map_or_else(|| self.truly(self.now), |then| self.truly(then))
+    }
+
+    /// The integral from an instant on, step by step; of many days, all from the second on are alike.
+    fn over(&self, from: u128, run: u128) -> i128 {
+        if let [value] = self.values[..] {
+            return i128::from(value) * run as i128;
+        }
+        let days = (run / DAY).saturating_sub(1);
+        if days > 1 {
+            let (first, rest) = (self.over(from, DAY), self.over(from + DAY, run - days * DAY));
+            return first + (days - 1) as i128 * self.over(from + DAY, DAY) + rest;
+        }
+        let (mut at, mut sum) = (from, 0);
+        let steps = Self::steps(self.starts_at, from);
+        for next in steps.skip_while(|step| *step <= from).take_while(|step| *step < from + run) {
+            sum += i128::from(self.at(at)) * (next - at) as i128;
+            at = next;
+        }
+        sum + i128::from(self.at(at)) * (from + run - at) as i128
+    }
 }
 
 /// The pools of the least key; those without one are out.
@@ -167,41 +209,60 @@ impl Twin {
     fn cost(&self, at: usize, job: &Job, start: u128) -> [u128; 2] {
         let pool = &self.pools[at];
         let (price, tariff) = pool.facts.rates.described();
-        let day = |values: Vec<i64>| walked(&values, tariff.starts_at, start, run(pool, job));
+        let yesterday = self.param("forecast") == "yesterday";
+        let starts_at = tariff.starts_at.micros().into();
+        let day = |values: Vec<i64>| Believed { values, starts_at, now: self.now, yesterday };
         let per_kwh = |of: &Option<PerKwh>| match of {
             Some(PerKwh::Day(values)) => Some(day(values.clone())),
             _ => None,
         };
-        let integral = match (self.named.name.as_str(), self.param("of")) {
+        let mut weight = i128::from(procs(pool, job));
+        let believed = match (self.named.name.as_str(), self.param("of")) {
             ("cheapest", "electricity") => per_kwh(&tariff.electricity),
             ("cheapest", _) => {
                 let rates = tariff.price_by_hour.unwrap_or(DayRates::FLAT);
-                Some(day(rates.thousandths().map(|rate| rate as i64).collect()) * i128::from(price.nanos()))
+                weight *= i128::from(price.nanos());
+                Some(day(rates.thousandths().map(|rate| rate as i64).collect()))
             }
             ("lowest-carbon", _) => per_kwh(&tariff.carbon),
             _ => Some(day(vec![1])),
         };
-        let Some(integral) = integral else { return [1, 0] };
-        let mut weight = i128::from(procs(pool, job));
+        let Some(believed) = believed else { return [1, 0] };
         if self.named.name != "cheapest" || self.param("of") == "electricity" {
             let busy = pool.facts.busy.milliwatts();
             let idle = if self.param("power") == "busy" { 0 } else { pool.facts.idle.milliwatts() };
             weight *= i128::from(busy - idle) * i128::from(pool.facts.pue_ppm);
         }
-        [0, (integral * weight + (1 << 126)) as u128]
+        [0, (believed.over(start, run(pool, job)) * weight + (1 << 126)) as u128]
+    }
+
+    /// What a job costs least in a pool where it is done by the limit, and the earliest start of which that is so: of all at which the price may change at an end of
+    /// the run, and of the first and the last.
+    fn best(&self, at: usize, job: &Job, limit: u128) -> Option<([u128; 2], u128)> {
+        let (first, run) = (self.start(at, job)?, run(&self.pools[at], job));
+        if self.completion(at, job)? > limit {
+            return None;
+        }
+        let horizon = match self.param("horizon") {
+            "" => 0,
+            span => span.parse::<Span>().expect("a span").micros().into(),
+        };
+        let last = (limit - run).min(u128::from(job.submit.micros()) + horizon);
+        let starts_at = self.pools[at].facts.rates.described().1.starts_at.micros().into();
+        let steps = |after: u128| {
+            // More than any horizon here.
+            Believed::steps(starts_at, after).take(200)
+        };
+        let ends = steps(first + run).filter_map(|step| step.checked_sub(run));
+        let starts = steps(first).chain(ends);
+        let between = starts.filter(|start| first < *start && *start < last);
+        let all = between.chain([first, last.max(first)]);
+        all.map(|start| (self.cost(at, job, start), start)).min()
     }
 
     fn thrift(&self, job: &Job, present: &[usize]) -> Vec<usize> {
         let completion = |at: usize| self.completion(at, job);
-        let within = match self.param("within") {
-            "" | "any" => u128::MAX,
-            span => span.parse::<Span>().expect("a span").micros().into(),
-        };
-        let first = present.iter().filter_map(|at| completion(*at)).min().unwrap_or(0);
-        let mut limit = first.saturating_add(within);
-        if let Some(deadline) = job.deadline().filter(|_| self.param("deadline") != "ignore") {
-            limit = limit.min(deadline.micros().into());
-        }
+        let limit = self.limit(job, present);
         let in_time: Vec<usize> =
             present.iter().copied().filter(|at| completion(*at).is_some_and(|time| time <= limit)).collect();
         if in_time.is_empty() {
@@ -209,9 +270,24 @@ impl Twin {
         }
         let tie = |at| if self.param("ties") == "pool" { Some(0) } else { completion(at) };
         least(&in_time, |at| {
-            let [unknown, cost] = self.cost(at, job, self.start(at, job)?);
-            Some(vec![unknown, cost, tie(at)?])
+            let ([unknown, cost], start) = self.best(at, job, limit)?;
+            let late = start - self.start(at, job)?;
+            let ahead = self.named.params.contains_key("horizon");
+            let tie = if tie(at)? == 0 { 0 } else { tie(at)? + late };
+            Some(vec![unknown, cost, if ahead { start } else { 0 }, tie])
         })
+    }
+
+    /// The limit of a job's completion, if a pool keeps it.
+    fn limit(&self, job: &Job, present: &[usize]) -> u128 {
+        let within = match self.param("within") {
+            "" | "any" => u128::MAX,
+            span => span.parse::<Span>().expect("a span").micros().into(),
+        };
+        let first = present.iter().filter_map(|at| self.completion(*at, job)).min().unwrap_or(0);
+        let limit = first.saturating_add(within);
+        let deadline = job.deadline().filter(|_| self.param("deadline") != "ignore");
+        deadline.map_or(limit, |deadline| limit.min(deadline.micros().into()))
     }
 
     /// The pools that the policy might choose for a job; it takes the first.
@@ -272,6 +348,15 @@ impl Twin {
 
     fn assign(&mut self, scene: &Scene, at: usize, to: usize) -> Planned {
         let job = &scene.jobs[at];
+        if self.named.params.contains_key("horizon")
+            && let present = self.fitting(job, &scene.refused[at], |pool| pool.report.present)
+            && let Some((_, start)) = self.best(to, job, self.limit(job, &present))
+            && self.start(to, job) < Some(start)
+        {
+            let at_most = |time: u128| Time::from_micros(micros(time));
+            let end = start + run(&self.pools[to], job);
+            return Planned { job: at, pool: to, start: at_most(start), end: at_most(end) };
+        }
         let (start, end) = (self.start(to, job), self.completion(to, job));
         let axis = |time: Option<u128>| Time::from_micros(time.map_or(u64::MAX, micros));
         if scene.count_in_flight {
