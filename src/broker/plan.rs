@@ -92,6 +92,8 @@ crate::model::words! {
         Greenest = "least energy",
         /// It causes least carbon there.
         LeastCarbon = "least carbon",
+        /// The weighted sum of what it takes there is least.
+        Weighted = "least weighted sum",
         /// It runs shortest there, of the pools with free processors.
         Free = "shortest run on free processors",
         /// The pool has asked for work.

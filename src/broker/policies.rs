@@ -5,6 +5,7 @@ mod batch;
 mod goal;
 mod thrift;
 
+pub use deadline_first::DeadlineFirst;
 pub use fastest_free::FastestFree;
 pub use goal::{Goal, PowerCounted};
 pub use least_loaded::{LeastLoaded, Load};
@@ -14,6 +15,7 @@ pub use pull::Pull;
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use thrift::Thrift;
+pub use weighted::Weighted;
 
 use super::BrokerRegistry;
 
@@ -26,6 +28,8 @@ crate::model::standard_policies! { BrokerRegistry:
     cheapest
     greenest
     lowest_carbon
+    weighted
+    deadline_first
     pull
     met
     min_min

@@ -43,6 +43,11 @@ impl Cost {
     pub(super) fn of(integral: I256, weight: I256) -> Self {
         Self { is_unknown: false, units: integral.saturating_mul(weight) }
     }
+
+    /// Its units, if it is known.
+    pub(super) fn units(self) -> Option<I256> {
+        (!self.is_unknown).then_some(self.units)
+    }
 }
 
 impl PowerCounted {

@@ -373,6 +373,43 @@ fn a_job_waits_for_a_better_hour() {
     );
 }
 
+/// A job of 100 s in pools of speed 1, 2 and 4 at prices of 1, 4 and 20 adds 10, 15 and 12.5 kJ: it completes after 100, 50 and 25 s, and costs 100, 200 and 500
+/// units. The shares of time are 1, 1/3 and 0, those of price 0, 1/4 and 1, those of energy 0, 1 and 1/2.
+#[test]
+fn weights_are_of_shares_between_the_best_and_the_worst() {
+    let pools = vec![
+        powered(priced(idle(0, 1, 100), 1), 100, 200, 100),
+        powered(priced(idle(1, 1, 200), 4), 100, 400, 100),
+        powered(priced(idle(2, 1, 400), 20), 100, 600, 100),
+    ];
+    let place = |written: &str| {
+        let scene = Scene::new(0, pools.clone(), vec![job(1, 0, 1, 100)]);
+        scene.places(&format!("weighted[{written}]"))[0].1
+    };
+    assert_eq!(place("time=1,price=1"), 1, "1, 7/12, 1");
+    assert_eq!(place("time=1,price=3"), 0, "1, 13/12, 3");
+    assert_eq!(place("time=4,price=1"), 2, "4, 19/12, 1");
+    assert_eq!(place("time=1,price=0,energy=1"), 2, "1, 4/3, 1/2");
+    assert_eq!(place("time=0,price=0"), 2, "nothing weighs anything: the earliest");
+    assert_eq!(place("time=1,price=0,carbon=9"), 2, "nothing is known of carbon");
+}
+
+/// One processor. Jobs of 10 s that are due at 40, never, at 20, and at 40.
+#[test]
+fn what_is_due_first_goes_first() {
+    let due = [Some(40), None, Some(20), Some(40)];
+    let jobs = (1..).zip(due).map(|(id, due)| {
+        let mut job = job(id, 0, 1, 10);
+        job.limits = due.map(|due| Box::new(Limits::by(Time::from_secs(due))));
+        job
+    });
+    let scene = Scene::new(0, vec![idle(0, 1, 100)], jobs.collect());
+    assert_eq!(
+        scene.planned("deadline-first"),
+        [(3, 0, 0, 10), (1, 0, 10, 20), (4, 0, 20, 30), (2, 0, 30, 40)]
+    );
+}
+
 #[test]
 fn jobs_are_pulled_in_order_of_arrival() {
     let asked = |asked: [u32; 3]| -> Vec<Pool> {

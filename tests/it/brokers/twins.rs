@@ -1,5 +1,6 @@
 //! Every policy once more, as `docs/brokers.md` has it and without a care for speed, from the bare fields of a pool.
 
+use ethnum::I256;
 use gridemu::broker::Pool;
 use gridemu::model::{DayRates, Job, Named, PerKwh, PoolId, Size};
 use gridemu::units::{Span, Time};
@@ -205,6 +206,39 @@ impl Twin {
         vec![queued(pool) / has, taken * 1_000_000 / has]
     }
 
+    /// The pools of the least weighted sum, those first that complete earlier.
+    fn weighted(&self, job: &Job, present: &[usize]) -> Vec<usize> {
+        let among: Vec<usize> = present.iter().copied().filter(|at| self.start(*at, job).is_some()).collect();
+        let mut sums = vec![0; self.pools.len()];
+        for (key, default) in [("time", 1.0), ("price", 1.0), ("energy", 0.0), ("carbon", 0.0)] {
+            let written = self.param(key);
+            let weight: f64 = if written.is_empty() { default } else { written.parse().expect("a number") };
+            let name = match key {
+                "price" => "cheapest",
+                "energy" => "greenest",
+                _ => "lowest-carbon",
+            };
+            let mut goal =
+                Self { named: self.named.clone(), next: 0, now: self.now, pools: self.pools.clone() };
+            goal.named.name = name.to_owned();
+            let value = |at: usize| -> Option<I256> {
+                if key == "time" {
+                    return self.completion(at, job).map(I256::from);
+                }
+                let [unknown, cost] = goal.cost(at, job, self.start(at, job)?);
+                (unknown == 0).then(|| I256::from(cost))
+            };
+            let known: Vec<I256> = among.iter().filter_map(|at| value(*at)).collect();
+            let (Some(least), Some(most)) = (known.iter().min(), known.iter().max()) else { continue };
+            for at in &among {
+                let over = value(*at).unwrap_or(*most) - least;
+                let share = if most == least { I256::ZERO } else { over * 1_000_000_000 / (most - least) };
+                sums[*at] += (weight * 1e6) as u128 * share.as_u128();
+            }
+        }
+        least(&among, |at| Some(vec![sums[at], self.completion(at, job)?]))
+    }
+
     /// What policies spare whose job starts then, above an offset, and whether it is not known.
     fn cost(&self, at: usize, job: &Job, start: u128) -> [u128; 2] {
         let pool = &self.pools[at];
@@ -318,6 +352,8 @@ impl Twin {
                 found => found,
             },
             "mct" => first_done(&present),
+            "deadline-first" => first_done(&present),
+            "weighted" => self.weighted(job, &present),
             "met" => least(&present, |at| Some(vec![run(at)])),
             "cheapest" | "greenest" | "lowest-carbon" => self.thrift(job, &present),
             "pull" => present
@@ -384,7 +420,12 @@ impl Twin {
             return Slow { ties: vec![Vec::new(); placed.len()], plan: placed, pools: self.pools.clone() };
         }
         let (mut plan, mut ties) = (Vec::new(), Vec::new());
-        for (at, (job, refused)) in scene.jobs.iter().zip(&scene.refused).enumerate() {
+        let mut order: Vec<usize> = (0..scene.jobs.len()).collect();
+        if self.named.name == "deadline-first" {
+            order.sort_by_key(|at| (scene.jobs[*at].deadline().unwrap_or(Time::NEVER), *at));
+        }
+        for at in order {
+            let (job, refused) = (&scene.jobs[at], &scene.refused[at]);
             let choices = self.choices(job, refused);
             if let Some(first) = choices.first() {
                 plan.push(self.assign(scene, at, *first));
