@@ -4,9 +4,9 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use gridemu::broker::{Asked, BrokerRegistry, GridView, Pool, PoolFacts, PoolReport, Tasks};
+use gridemu::broker::{Asked, BrokerRegistry, GridView, Pool, PoolFacts, PoolReport, Rates, Tasks};
 use gridemu::local::StartEstimates;
-use gridemu::model::{Equipment, GridContext, Job, Named, PartitionId, PoolId, SiteId};
+use gridemu::model::{Equipment, GridContext, Job, Named, PartitionId, PoolId, SiteId, SiteTariff};
 use gridemu::units::{Power, Price, Rate, Span, Time};
 
 /// A small random generator, so that the benchmarks measure the same thing in every version.
@@ -37,6 +37,7 @@ fn pool(number: u32, draw: &mut Draw) -> Pool {
         idle: Power::from_milliwatts(5_000),
         busy: Power::from_milliwatts(10_000 + draw.below(10_000)),
         pue_ppm: 1_000_000 + draw.below(1_000_000),
+        rates: Rates::default(),
         latency: Span::from_micros(50_000),
         bandwidth: None,
     };
@@ -55,6 +56,7 @@ fn pool(number: u32, draw: &mut Draw) -> Pool {
         power: Power::ZERO,
         start_estimates: StartEstimates { steps: steps.collect() },
     };
+    let facts = PoolFacts { rates: Rates::new(report.price, SiteTariff::default()), ..facts };
     Pool { report, measured, asked: if full { 0 } else { 128 }, ..Pool::unreported(facts) }
 }
 

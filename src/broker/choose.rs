@@ -2,6 +2,7 @@
 //! and batch mode: Maheswaran et al. 1999).
 
 use super::{Answer, BrokerPolicy, GridView, Pool, Reason, Task};
+use crate::units::Time;
 
 /// A policy that decides about one task at a time. [`OneByOne`] makes a [`BrokerPolicy`] of it.
 pub trait Choose: Send {
@@ -19,8 +20,8 @@ pub trait Choose: Send {
         None
     }
 
-    /// The value of a pool that it compares for a task, to be told for a traced job.
-    fn compared(&self, _pool: &Pool, _task: Task<'_>) -> f64 {
+    /// The value of the pool at a place that it compares for a task, to be told for a traced job; no number if there is none.
+    fn compared(&self, _view: &GridView<'_>, _task: Task<'_>, _pool: usize) -> f64 {
         0.0
     }
 
@@ -43,6 +44,17 @@ pub trait Choose: Send {
 pub enum Pick {
     /// It goes to the pool at this place, for this reason.
     Pool(usize, Reason),
+    /// It is put off: it waits until an instant, to be decided about anew then.
+    PutOff {
+        /// The place of the pool where it would be best, if it starts there later.
+        pool: usize,
+        /// When it would start there.
+        start: Time,
+        /// When it would be sent.
+        until: Time,
+        /// Why.
+        reason: Reason,
+    },
     /// It goes on waiting.
     Leave,
     /// It goes on waiting, and so do all behind it.

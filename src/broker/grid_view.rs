@@ -7,21 +7,21 @@ use std::ops::ControlFlow;
 
 use super::Task;
 use super::choose::{Choose, Pick};
-use super::decision::{Candidate, Choice, PlanTrace};
+use super::decision::PlanTrace;
 use super::mapping::Links;
 use super::plan::{Act, Answer, Decision, Plan, Planned, Reason};
 use super::pool::Pool;
 use super::ready::Rank;
 use super::tasks::{Asked, Tasks};
 use super::{LiveWorkflow, TaskProgress};
-use crate::model::{JobId, SiteId, TaskId};
+use crate::model::{SiteId, TaskId};
 use crate::units::{Span, Time};
 
 /// The view from which a broker policy plans, and into which it writes its plan.
 #[derive(Debug)]
 pub struct GridView<'a> {
-    now: Time,
-    pools: &'a mut [Pool],
+    pub(super) now: Time,
+    pub(super) pools: &'a mut [Pool],
     tasks: &'a Tasks,
     asked: Asked,
     count_in_flight: bool,
@@ -29,7 +29,7 @@ pub struct GridView<'a> {
     /// The highest rank that this plan assigns, and once a lower one has followed, all of them.
     highest: Option<Rank>,
     taken: BTreeSet<TaskId>,
-    trace: Option<PlanTrace>,
+    pub(super) trace: Option<PlanTrace>,
     workflows: Vec<&'a LiveWorkflow>,
     data: Option<&'a dyn DataTimes>,
     links: Option<&'a Links>,
@@ -82,24 +82,6 @@ impl<'a> GridView<'a> {
     #[must_use]
     pub fn with_data(self, data: &'a dyn DataTimes) -> Self {
         Self { data: Some(data), ..self }
-    }
-
-    /// The same view, in which the assignment of one job records what was compared for it.
-    #[must_use]
-    pub fn traced(self, job: JobId) -> Self {
-        Self { trace: Some(PlanTrace { job, choice: None, notes: Vec::new() }), ..self }
-    }
-
-    /// Takes what the assignment of the traced job has recorded; `None` without a trace, or if the job is not assigned.
-    pub fn take_choice(&mut self) -> Option<Choice> {
-        self.trace.as_mut()?.choice.take()
-    }
-
-    /// Records values that the policy compares for a task: one per pool, under a name. Computes nothing unless the task is traced.
-    pub fn note(&mut self, task: Task<'_>, name: &'static str, value: impl Fn(&Pool) -> f64) {
-        if let Some(trace) = self.trace.as_mut().filter(|trace| trace.job == task.job()) {
-            trace.notes.push((name, self.pools.iter().map(value).collect()));
-        }
     }
 
     /// The instant.
@@ -280,6 +262,16 @@ impl<'a> GridView<'a> {
         self.plan.push(Decision { task: task.id(), act: Act::Plan(pool), reason, start, end });
     }
 
+    /// Puts a task off until an instant, since it would be best to start it in the pool at this place so late. Nothing is taken from the pool.
+    pub fn put_off(&mut self, task: Task<'_>, pool: usize, start: Time, until: Time, reason: Reason) {
+        if self.is_open(task) {
+            self.take(task);
+            let end = self.pools.get(pool).map_or(start, |pool| start + pool.run_now(&task));
+            let act = Act::PutOff { pool, until };
+            self.plan.push(Decision { task: task.id(), act, reason, start, end });
+        }
+    }
+
     fn decide(&mut self, task: Task<'_>, pool: usize, reason: Reason, start: Time, end: Time) {
         self.plan.push(Decision { task: task.id(), act: Act::Assign(pool), reason, start, end });
     }
@@ -331,6 +323,7 @@ impl<'a> GridView<'a> {
             let Some(task) = tasks.ready(*id).filter(|_| *least <= bound) else { continue };
             match self.choose(policy, task) {
                 Pick::Pool(..) => bound = gate.bound_after(bound, self.pools),
+                Pick::PutOff { .. } => {}
                 Pick::Leave if gate.passes(self, task) => {}
                 Pick::Leave => continue,
                 Pick::Stop => return ControlFlow::Break(()),
@@ -343,40 +336,20 @@ impl<'a> GridView<'a> {
     /// Asks a policy about a task, and carries out what it picks.
     fn choose(&mut self, policy: &mut impl Choose, task: Task<'_>) -> Pick {
         let pick = policy.choose(self, task);
-        if let Pick::Pool(pool, reason) = pick {
-            self.pick(policy, task, pool, reason);
+        match pick {
+            Pick::Pool(pool, reason) => self.pick(policy, task, pool, reason),
+            Pick::PutOff { pool, start, until, reason } => self.put_off(task, pool, start, until, reason),
+            Pick::Leave | Pick::Stop => {}
         }
         pick
     }
 
+    /// Carries out what a policy has picked, and records what it compares.
     fn pick(&mut self, policy: &impl Choose, task: Task<'_>, pool: usize, reason: Reason) {
-        if self.trace.as_ref().is_some_and(|trace| trace.job == task.job())
-            && let Some(name) = policy.compares()
-        {
-            self.note(task, name, |pool| policy.compared(pool, task));
+        if let Some(name) = policy.compares() {
+            self.note(task, name, |view, pool| policy.compared(view, task, pool));
         }
         self.assign(task, pool, reason);
-    }
-
-    /// Records what was compared for an assignment that is about to be made, if its job is traced. A planner has compared holes of its plan that are gone:
-    /// of it, only what it has `planned` is known.
-    fn record_choice(&mut self, task: Task<'_>, pool: usize, reason: Reason, planned: Option<Planned>) {
-        let job = task.job();
-        let Some(mut trace) = self.trace.take_if(|trace| trace.job == job) else { return };
-        let candidate = |at: usize| Candidate {
-            pool: self.pools[at].facts.id,
-            start: planned.map_or_else(|| self.start(task, at), |planned| Some(planned.start)),
-            end: planned.map_or_else(|| self.completion(task, at), |planned| Some(planned.end)),
-            values: trace.notes.iter().map(|(name, values)| (*name, values[at])).collect(),
-        };
-        let compared = |at: &usize| match planned {
-            Some(planned) => planned.pool == *at,
-            None => self.fits(task, *at, false),
-        };
-        let candidates = (0..self.pools.len()).filter(compared).map(candidate).collect();
-        let pool = self.pools[pool].facts.id;
-        trace.choice = Some(Choice { at: self.now, asked: self.now, job, pool, reason, candidates });
-        self.trace = Some(trace);
     }
 
     /// The answer of a policy that has written its whole plan into the view.

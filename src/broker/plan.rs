@@ -33,6 +33,31 @@ pub enum Act {
     /// It goes to the pool at this place when all that it waits for has completed, and after all that is planned there to start earlier. The
     /// broker does so itself; an earlier decision of this kind about the task is replaced.
     Plan(usize),
+    /// It waits with the broker until an instant, and is decided about anew then: it would be best to send it to a pool so late.
+    PutOff {
+        /// The place of the pool among the pools.
+        pool: usize,
+        /// The instant.
+        until: Time,
+    },
+}
+
+impl Act {
+    /// The place of its pool among the pools.
+    pub const fn pool(self) -> usize {
+        match self {
+            Self::Assign(pool) | Self::Plan(pool) | Self::PutOff { pool, .. } => pool,
+        }
+    }
+}
+
+/// What a plan says of a task that it puts off.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PutOff {
+    /// Until when.
+    pub until: Time,
+    /// Why the pool was best to which it would go then.
+    pub reason: Reason,
 }
 
 /// What a plan says of a task that has not been sent yet.
@@ -65,6 +90,10 @@ crate::model::words! {
         Cheapest = "least cost",
         /// It needs least energy there.
         Greenest = "least energy",
+        /// It causes least carbon there.
+        LeastCarbon = "least carbon",
+        /// The weighted sum of what it takes there is least.
+        Weighted = "least weighted sum",
         /// It runs shortest there, of the pools with free processors.
         Free = "shortest run on free processors",
         /// The pool has asked for work.

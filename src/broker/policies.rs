@@ -2,11 +2,12 @@
 
 mod ahead;
 mod batch;
+mod goal;
 mod thrift;
 
-pub use cheapest::Cheapest;
+pub use deadline_first::DeadlineFirst;
 pub use fastest_free::FastestFree;
-pub use greenest::{Greenest, PowerCounted};
+pub use goal::{Goal, PowerCounted};
 pub use least_loaded::{LeastLoaded, Load};
 pub use mct::Mct;
 pub use met::Met;
@@ -14,6 +15,7 @@ pub use pull::Pull;
 pub use random::Random;
 pub use round_robin::RoundRobin;
 pub use thrift::Thrift;
+pub use weighted::Weighted;
 
 use super::BrokerRegistry;
 
@@ -25,6 +27,9 @@ crate::model::standard_policies! { BrokerRegistry:
     mct
     cheapest
     greenest
+    lowest_carbon
+    weighted
+    deadline_first
     pull
     met
     min_min

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Placed, Task};
+use super::{Placed, Rates, Task};
 use crate::local::StartEstimates;
 use crate::model::{Equipment, Job, PoolId, Size};
 use crate::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time, Work};
@@ -34,6 +34,8 @@ pub struct PoolFacts {
     pub busy: Power,
     /// Facility energy / IT energy (PUE) × 10⁶.
     pub pue_ppm: u64,
+    /// What its processors and its electricity cost, and the carbon that it causes, over time.
+    pub rates: Rates,
     /// How long a message from the broker to the site takes.
     pub latency: Span,
     /// The bandwidth that one transfer between portal and site has alone: the narrowest of the link and the uplinks of both; `None` if it is unlimited.

@@ -2,13 +2,14 @@
 
 use std::cmp::Reverse;
 use std::collections::btree_map::{self, Entry};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
 
 use serde::{Deserialize, Serialize};
 
 use super::Task;
 use crate::model::{PoolId, TaskId};
+use crate::units::Time;
 
 /// The place of a ready task in the order in which a policy sees them: by urgency, and then that in which they arrived or returned.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,6 +45,10 @@ pub(super) struct Ready {
     /// The same by shape.
     shapes: BTreeMap<Shape, BTreeMap<Rank, TaskId>>,
     count: usize,
+    /// What is put off, and until when. It does not count.
+    put_off: BTreeMap<Rank, (Time, TaskId)>,
+    /// The same by that time.
+    due: BTreeSet<(Time, Rank)>,
 }
 
 impl Ready {
@@ -60,6 +65,10 @@ impl Ready {
 
     /// Takes out the task of that rank, which has this shape.
     pub(super) fn remove(&mut self, rank: Rank, shape: impl FnOnce() -> Shape) {
+        if let Some((until, _)) = self.put_off.remove(&rank) {
+            self.due.remove(&(until, rank));
+            return;
+        }
         self.count -= 1;
         if self.new.pop_front_if(|(first, _)| *first == rank).is_none() {
             match self.new.binary_search_by_key(&rank, |(rank, _)| *rank) {
@@ -76,6 +85,29 @@ impl Ready {
             }
         }
         while self.new.pop_front_if(|(_, task)| task.is_none()).is_some() {}
+    }
+
+    /// Adds a task of that rank that is put off.
+    pub(super) fn put_off(&mut self, rank: Rank, task: TaskId, until: Time) {
+        self.put_off.insert(rank, (until, task));
+        self.due.insert((until, rank));
+    }
+
+    /// When the first task that is put off is due.
+    pub(super) fn next_due(&self) -> Option<Time> {
+        self.due.first().map(|(until, _)| *until)
+    }
+
+    /// Takes out the first task that is put off until then at the latest.
+    pub(super) fn take_due(&mut self, now: Time) -> Option<(Rank, TaskId)> {
+        let rank = self.due.first().filter(|(until, _)| *until <= now)?.1;
+        self.due.pop_first();
+        self.put_off.remove(&rank).map(|(_, task)| (rank, task))
+    }
+
+    /// The tasks that are put off, in order.
+    pub(super) fn all_put_off(&self) -> impl ExactSizeIterator<Item = TaskId> + '_ {
+        self.put_off.values().map(|(_, task)| *task)
     }
 
     /// Whether a plan has left any.

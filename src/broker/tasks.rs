@@ -1,6 +1,7 @@
 //! The table of the tasks that the broker has to do with, by number.
 
 mod planned;
+mod put_off;
 mod saved;
 mod staging;
 #[cfg(test)]
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use self::planned::Takes;
 use super::lane::{Lane, Placed};
 use super::ready::{Rank, Ready, Shape};
-use super::{InFlight, Planned, Pool, Task};
+use super::{InFlight, Planned, Pool, PutOff, Task};
 use crate::model::{Job, PoolId, TaskId};
 use crate::units::{Stamp, Time};
 
@@ -47,6 +48,8 @@ struct Row {
     refused: Vec<PoolId>,
     /// What a plan says of it. It is kept when the task is sent, for its expected end.
     planned: Option<Planned>,
+    /// Of a ready task, until when it is put off.
+    put_off: Option<PutOff>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +117,7 @@ impl Tasks {
             Some(_) => self.ready.insert(rank, id, Shape::of(&task)),
             None => self.ready.push(rank, id),
         }
-        self.rows.insert(id, Row { phase: Phase::Ready { job, rank }, refused, planned: None });
+        self.rows.insert(id, Row::of(Phase::Ready { job, rank }, refused));
     }
 
     /// The state of a task; `None` if it has not arrived, or has ended.
@@ -200,7 +203,8 @@ impl Tasks {
 
     /// Jobs that are ready, in order; behind them those whose turn in a plan has not come, by number.
     pub fn waiting(&self) -> impl Iterator<Item = &Job> {
-        self.ready.all().chain(self.ready_planned()).filter_map(|id| match &self.rows.get(&id)?.phase {
+        let ready = self.ready.all().chain(self.ready.all_put_off());
+        ready.chain(self.ready_planned()).filter_map(|id| match &self.rows.get(&id)?.phase {
             Phase::Ready { job, .. } => Some(&**job),
             Phase::Blocked { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
         })
@@ -214,7 +218,8 @@ impl Tasks {
             Phase::Placed(_) => false,
         };
         let others = self.rows.iter().filter(|(_, row)| others(row)).map(|(id, _)| *id);
-        let ids: Vec<TaskId> = std::mem::take(&mut self.ready).all().chain(others).collect();
+        let ready = std::mem::take(&mut self.ready);
+        let ids: Vec<TaskId> = ready.all().chain(ready.all_put_off()).chain(others).collect();
         self.planned.iter_mut().for_each(BTreeMap::clear);
         self.undecided.clear();
         ids.into_iter().filter_map(|id| match self.rows.remove(&id)?.phase {
@@ -241,7 +246,7 @@ impl Tasks {
     pub(crate) fn block(&mut self, job: Box<Job>, missing: u32, refused: Vec<PoolId>) {
         let id = Task::new(&job, &[]).id();
         let phase = Phase::Blocked { job, missing };
-        self.rows.insert(id, Row { phase, refused, planned: None });
+        self.rows.insert(id, Row::of(phase, refused));
         self.undecided.insert(id);
     }
 
@@ -318,6 +323,7 @@ impl Tasks {
             Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
             None => self.ready.remove(*rank, || Shape::of(&seen)),
         }
+        row.put_off = None;
         self.lanes[at].add(task, &placed);
         match std::mem::replace(&mut row.phase, Phase::Placed(placed)) {
             Phase::Ready { job, .. } => Some((job, procs)),

@@ -13,6 +13,7 @@ mod limits;
 mod lost;
 mod pending;
 mod planning;
+mod put_off;
 mod records;
 mod reports;
 mod staging;
@@ -326,7 +327,7 @@ impl Broker {
         self.expire_at(&job);
         let urgency = urgency(&self.spec, &self.state.workflows, &job);
         self.state.tasks.enter_by(urgency, job, refused);
-        let length = self.state.tasks.count_ready() as u64;
+        let length = (self.state.tasks.count_ready() + self.state.tasks.count_put_off()) as u64;
         self.state.tally.longest_queue = self.state.tally.longest_queue.max(length);
         self.fresh = true;
     }
@@ -345,7 +346,7 @@ impl Moments for Broker {
 
     fn next(&self) -> Option<Stamp> {
         let own = self.state.again.into_iter().chain(self.next_prepared()).chain(self.next_plan());
-        let own = own.chain(self.next_expiry());
+        let own = own.chain(self.next_expiry()).chain(self.next_due());
         self.state.mail.due().into_iter().chain(own).min()
     }
 
@@ -356,6 +357,7 @@ impl Moments for Broker {
             self.handle_one(message.body, now, outbox)?;
         }
         self.expire_those_due(now, outbox);
+        self.wake_those_due(now);
         self.run_again(now, outbox);
         if let Some(again) = self.state.again {
             if now < again {
@@ -378,7 +380,8 @@ impl Moments for Broker {
         let State { done, last, again, repeated, landing, ref data, .. } = self.state;
         // A result on its way home counts as a job, so that the run does not end before it is there.
         let admitted = repeated + data.homing();
-        let self_active = again.is_some() || !self.state.engine.is_empty() || !self.state.expiring.is_empty();
+        let timed = self.next_due().is_some() || !self.state.expiring.is_empty();
+        let self_active = again.is_some() || !self.state.engine.is_empty() || timed;
         let stranded = data.stranded.len() as u64;
         Quiescence { admitted, done, last, landing, self_active, stranded, ..Quiescence::default() }
     }

@@ -1,7 +1,7 @@
 //! Builds the center of a grid from its description.
 
 use super::{GridError, Node};
-use crate::broker::{BrokerRegistry, Pool, PoolFacts, PoolGroup};
+use crate::broker::{BrokerRegistry, Pool, PoolFacts, PoolGroup, Rates};
 use crate::entity::{Broker, Directory, Dispatcher, Network, Portal, Site, Uplink};
 use crate::model::{BrokerSpec, GridSpec, PartitionId, PartitionSpec, PlacementRule, PoolId, SiteId};
 use crate::units::{Span, Time};
@@ -58,6 +58,7 @@ fn pools(spec: &GridSpec, at: usize, site: &Site) -> Vec<Pool> {
             idle: part.idle(),
             busy: part.busy(),
             pue_ppm: described.pue_ppm,
+            rates: Rates::new(part.price(), described.tariff.clone()),
             latency: link.latency,
             bandwidth: spec.network.bandwidth(0, at + 1),
         };

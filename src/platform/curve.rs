@@ -74,6 +74,12 @@ impl Curve {
         self.shape.steps[self.step(of_period)].value
     }
 
+    /// Its value, if that is the same at any time.
+    pub fn flat(&self) -> Option<i64> {
+        let steps = &self.shape.steps;
+        steps.iter().all(|step| step.value == steps[0].value).then_some(steps[0].value)
+    }
+
     /// The integral over `from..to`, in values × microseconds; zero if `to` is not later.
     pub fn over(&self, from: Time, to: Time) -> i128 {
         if from < to { self.until(to) - self.until(from) } else { 0 }

@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use gridemu::broker::Rates;
 use gridemu::grid::WindowOptions;
 use gridemu::model::{
     BrokerSpec, ChurnAct, Distribution, FailureAction, GridContext, GridSpec, InstantOrder, Job, JobId,
@@ -143,16 +144,23 @@ fn told(case: &GridCase, policy: &str) -> u32 {
     let result = grid.run_to(case.until, WindowOptions::default(), &mut records);
     let (broker, dispatcher) = (grid.broker().expect("a broker"), grid.dispatcher().expect("a dispatcher"));
     let mut bytes = postcard::to_stdvec(&records).expect("bytes");
+    // Pools are written as before the broker knew prices over time.
+    let mut pools = broker.pools().to_vec();
+    pools.iter_mut().for_each(|pool| pool.facts.rates = Rates::default());
+    let rates = format!(", rates: {:?}", Rates::default());
     let rest = (
         result.map_err(|error| error.to_string()),
         grid.now(),
         broker.tally(),
         dispatcher.tally(),
-        broker.pools(),
+        pools,
         broker.choice().map(|choice| (choice.at, choice.job, choice.pool, &choice.candidates)),
     );
     // Pools of one group of machines are written as before there were groups.
-    let rest = format!("{rest:?}").replace(", groups: []", "").replace(", free_by_group: []", "");
+    let rest = format!("{rest:?}")
+        .replace(", groups: []", "")
+        .replace(", free_by_group: []", "")
+        .replace(&rates, "");
     bytes.extend(rest.bytes());
     xxh3_64(&bytes) as u32
 }

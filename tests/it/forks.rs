@@ -118,7 +118,7 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
 }
 
 /// Runs `case` up to an instant and goes on as `spec`; `None` if the run is over before.
-fn forked(case: &GridCase, spec: &GridSpec, at: Time) -> Option<(GridCase, GridRan, Grid)> {
+pub(crate) fn forked(case: &GridCase, spec: &GridSpec, at: Time) -> Option<(GridCase, GridRan, Grid)> {
     let (mut grid, mut records) = (case.build(), Vec::new());
     let mut merge = Merge::new(grid.nodes().len());
     let segment = grid.run_segment(case.until, Some(at), WindowOptions::default(), &mut merge, &mut records);

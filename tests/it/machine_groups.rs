@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gridemu::broker::{Pool, PoolFacts, PoolGroup, Task};
+use gridemu::broker::{Pool, PoolFacts, PoolGroup, Rates, Task};
 use gridemu::model::{
     CommandRefusal, Elastic, Equipment, GridContext, Job, MachineGroup, PartitionSpec, PlacementRule, PoolId,
     SiteSpec, Speedup, TaskContext, TaskTimes,
@@ -97,6 +97,7 @@ fn the_broker_expects_the_speed_that_a_job_would_get_now() {
         idle: Power::ZERO,
         busy: Power::ZERO,
         pue_ppm: 1_000_000,
+        rates: Rates::default(),
         latency: Span::ZERO,
         bandwidth: None,
     };

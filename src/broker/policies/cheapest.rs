@@ -1,45 +1,33 @@
-//! The cheapest pool.
+//! The cheapest pool: by the price of processors, or of electricity.
 
-use super::Thrift;
-use crate::broker::{
-    BrokerAbilities, BrokerPolicyInfo, Choose, Gate, GridView, OneByOne, Pick, Pool, Reason, Task,
+use super::{Goal, PowerCounted, Thrift};
+use crate::broker::{BrokerAbilities, BrokerBuilt, BrokerPolicyInfo, OneByOne};
+use crate::model::{Named, NamedError, ParamInfo};
+
+const OF: ParamInfo = ParamInfo {
+    key: "of",
+    values: "price or electricity",
+    default: "price",
+    doc: "what is paid: the processors (price × processors), or the electricity of the facility (its price × power × PUE × processors), over the expected run",
+};
+
+const PARAMS: [ParamInfo; 8] = {
+    let [within, deadline, ties, absent] = Thrift::PARAMS;
+    let [horizon, forecast] = Thrift::AHEAD;
+    [OF, PowerCounted::PARAM, horizon, forecast, within, deadline, ties, absent]
 };
 
 pub(super) fn info() -> BrokerPolicyInfo {
-    BrokerPolicyInfo::new("cheapest", |named, _| {
-        Ok((Box::new(OneByOne(Cheapest { thrift: Thrift::take(named)? })), BrokerAbilities::STEADY))
-    })
-    .doc("Assigns each job, in order of arrival, to the pool where it costs least (price × processors × estimated run time) among those with an expected completion by its deadline.")
-    .source("cost optimisation within a deadline: Buyya, Abramson and Giddy 2000 (Nimrod/G)")
-    .params(&Thrift::PARAMS)
+    BrokerPolicyInfo::new("cheapest", build)
+        .doc("Assigns each job, in order of arrival, to the pool where it costs least (price × processors, over the expected run) among those with an expected completion by its deadline.")
+        .source("cost optimisation within a deadline: Buyya, Abramson and Giddy 2000 (Nimrod/G)")
+        .params(&PARAMS)
 }
 
-/// The cheapest pool: price of a core-hour as last reported × processors given × estimated run time there.
-#[derive(Debug)]
-pub struct Cheapest {
-    thrift: Thrift,
-}
-
-/// The price in processors × microseconds × nanos of a price of a core-hour.
-fn cost(pool: &Pool, task: Task<'_>) -> u128 {
-    let area = u128::from(pool.procs_for(&task)) * u128::from(pool.run_now(&task).micros());
-    area.saturating_mul(u128::from(pool.report.price.nanos()))
-}
-
-impl Choose for Cheapest {
-    fn gate(&self) -> Gate {
-        self.thrift.gate()
-    }
-
-    fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
-        self.thrift.choose(view, task, Reason::Cheapest, cost)
-    }
-
-    fn compares(&self) -> Option<&'static str> {
-        Some("cost")
-    }
-
-    fn compared(&self, pool: &Pool, task: Task<'_>) -> f64 {
-        cost(pool, task) as f64 * (1.0 / 3.6e18)
-    }
+fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
+    let electricity = named.take_choice(OF.key, &[("price", false), ("electricity", true)])?;
+    let power = PowerCounted::take(named)?;
+    let goal = if electricity == Some(true) { Goal::Electricity(power) } else { Goal::Price };
+    let thrift = Thrift::take(named, goal)?.ahead(named, seed)?;
+    Ok((Box::new(OneByOne(thrift)), BrokerAbilities::STEADY))
 }

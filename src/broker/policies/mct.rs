@@ -19,6 +19,13 @@ pub struct Mct {
     absent: Absent,
 }
 
+impl Mct {
+    /// Minimum completion time, where jobs that fit nowhere now do so.
+    pub(super) const fn new(absent: Absent) -> Self {
+        Self { absent }
+    }
+}
+
 impl Choose for Mct {
     fn gate(&self) -> Gate {
         self.absent.gate()

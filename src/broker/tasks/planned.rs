@@ -92,7 +92,7 @@ impl Tasks {
             }
             (Phase::Staging { .. } | Phase::Placed(_), None) => {}
         }
-        row.planned = Some(planned);
+        (row.planned, row.put_off) = (Some(planned), None);
         self.planned[planned.pool].insert((planned.start, task), takes);
         true
     }

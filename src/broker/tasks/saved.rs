@@ -10,6 +10,7 @@ use super::{Phase, Row, Tasks};
 use crate::broker::Task;
 use crate::broker::ready::Shape;
 use crate::model::{Job, PoolId, TaskId};
+use crate::units::Time;
 
 #[derive(PartialEq, Serialize, Deserialize)]
 #[serde(rename = "Tasks")]
@@ -42,6 +43,10 @@ impl From<Saved> for Tasks {
                     tasks.planned[planned.pool].insert((planned.start, *task), takes);
                 }
                 (Phase::Blocked { .. }, None) => _ = tasks.undecided.insert(*task),
+                (Phase::Ready { rank, .. }, None) if row.put_off.is_some() => {
+                    let until = row.put_off.map_or(Time::ZERO, |put_off| put_off.until);
+                    tasks.ready.put_off(*rank, *task, until);
+                }
                 (Phase::Ready { job, rank }, None) if rank.urgency.0 > 0 => {
                     tasks.ready.insert(*rank, *task, Shape::of(&Task::new(job, &row.refused)));
                 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::broker::PoolFacts;
+use crate::broker::{PoolFacts, Rates};
 use crate::model::{Equipment, GridContext};
 use crate::units::{Span, Time};
 
@@ -83,6 +83,7 @@ fn pool() -> Pool {
         idle: crate::units::Power::ZERO,
         busy: crate::units::Power::ZERO,
         pue_ppm: 1_000_000,
+        rates: Rates::default(),
         latency: Span::ZERO,
         bandwidth: None,
     })

@@ -10,6 +10,7 @@ use crate::model::{
     BrokerSpec, EventCause, EventKind, Job, LostData, PoolId, StorageSpec, TaskId, TaskOrder,
 };
 use crate::platform::Place;
+use crate::units::Time;
 
 /// How urgent a ready job is, if that decides of the order.
 pub(super) fn urgency(spec: &BrokerSpec, workflows: &Workflows, job: &Job) -> Option<u64> {
@@ -30,6 +31,12 @@ impl Broker {
         facts: Vec<PoolFacts>,
         now: Stamp,
     ) -> Result<(), EntityError> {
+        // Prices change nothing of what has been decided, but when what is put off is best sent.
+        let other_rates =
+            !self.state.pools.iter().map(|pool| &pool.facts.rates).eq(facts.iter().map(|own| &own.rates));
+        for (pool, own) in self.state.pools.iter_mut().zip(&facts) {
+            pool.facts.rates.clone_from(&own.rates);
+        }
         let changed = self.spec != *spec || !self.state.pools.iter().map(|pool| &pool.facts).eq(&facts);
         let other_storages = self.network.storages != storages;
         if changed {
@@ -48,7 +55,8 @@ impl Broker {
         if other_storages {
             self.adopt_storages(storages, now)?;
         }
-        if changed || other_storages {
+        let woken = (changed || other_rates || other_storages) && self.state.tasks.wake(Time::NEVER);
+        if changed || other_storages || woken {
             self.state.again = Some(self.state.again.map_or(now, |again| again.min(now)));
             self.adopted = true;
         }

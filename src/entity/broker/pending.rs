@@ -50,7 +50,7 @@ impl Broker {
 
     /// Refuses a decision that cannot be carried out where it is made.
     fn check(&self, decision: &Decision) -> Result<(), EntityError> {
-        let (Act::Assign(at) | Act::Plan(at)) = decision.act;
+        let at = decision.act.pool();
         if at >= self.state.pools.len() {
             Err(self.bad_plan(decision.task, format!("to pool {at} of {}", self.state.pools.len())))
         } else if !self.waits(decision) {
@@ -63,7 +63,7 @@ impl Broker {
     /// Whether the task waits as the decision needs it.
     fn waits(&self, decision: &Decision) -> bool {
         match decision.act {
-            Act::Assign(_) => self.state.tasks.ready(decision.task).is_some(),
+            Act::Assign(_) | Act::PutOff { .. } => self.state.tasks.ready(decision.task).is_some(),
             Act::Plan(_) => self.state.tasks.unplaced(decision.task).is_some(),
         }
     }
@@ -71,7 +71,7 @@ impl Broker {
     /// Whether the task of a decision still waits, and its pool can still take it, as far as the broker knows. A pool whose processors were
     /// not there when the policy was asked need not have them now.
     fn holds(&self, decision: &Decision) -> bool {
-        let (Act::Assign(at) | Act::Plan(at)) = decision.act;
+        let at = decision.act.pool();
         let pool = &self.state.pools[at];
         let takes = self.state.tasks.unplaced(decision.task).is_some_and(|task| {
             let has = decision.start == Time::NEVER || pool.procs_for(&task) <= pool.report.present;
@@ -144,7 +144,7 @@ impl Broker {
     pub(super) fn lose_pending(&mut self, lost: impl Fn(TaskId) -> bool) {
         let Some(pending) = &mut self.state.pending else { return };
         let before = pending.plan.len();
-        pending.plan.retain(|decision| matches!(decision.act, Act::Assign(_)) || !lost(decision.task));
+        pending.plan.retain(|decision| !matches!(decision.act, Act::Plan(_)) || !lost(decision.task));
         self.state.tally.stale += (before - pending.plan.len()) as u64;
     }
 }

@@ -3,7 +3,7 @@
 use super::expected::Expected;
 use super::{Broker, State, of_job};
 use crate::broker::mapping::Links;
-use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan, Planned, Pool};
+use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan, Planned, Pool, PutOff};
 use crate::entity::mailbox::{MOST_ROUNDS, Moments};
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher};
 use crate::model::{EventKind, EventRecord, NetworkSpec, Record, TaskId, TaskOrder};
@@ -159,10 +159,13 @@ impl Broker {
         outbox: &mut dyn Outbox,
     ) -> Result<Option<Span>, EntityError> {
         let Decision { task, act, reason, start, end } = decision;
-        let (Act::Assign(at) | Act::Plan(at)) = act;
+        let at = act.pool();
         let Some(pool) = self.state.pools.get(at) else {
             return Err(self.bad_plan(task, format!("to pool {at} of {}", self.state.pools.len())));
         };
+        if let Act::PutOff { until, .. } = act {
+            return self.put_off(task, PutOff { until, reason }, now).map(|()| None);
+        }
         if act == Act::Plan(at) {
             if self.state.tasks.plan(task, Planned { pool: at, start, end, reason }) {
                 self.unchecked.insert(at);

@@ -163,7 +163,7 @@ pub struct Stretch {
 }
 
 /// The place where a job waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum WaitPlace {
     /// At a site.
@@ -175,6 +175,13 @@ pub enum WaitPlace {
     },
     /// With the broker.
     Broker,
+    /// With the broker, whose policy has put it off.
+    PutOff {
+        /// Until when, in seconds.
+        until_s: f64,
+        /// Why the pool was best to which it would go then.
+        reason: crate::broker::Reason,
+    },
     /// With the dispatcher: this site has reached its limit of grid jobs.
     Held(String),
     /// With the dispatcher, which sends jobs to this site one after the other.

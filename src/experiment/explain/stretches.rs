@@ -83,6 +83,9 @@ impl Stretches {
                 at_site(here, part)
             }
             Place::Broker => WaitPlace::Broker,
+            Place::PutOff(until, reason) => {
+                WaitPlace::PutOff { until_s: until.as_secs_f64(), reason: *reason }
+            }
             Place::Blocked => WaitPlace::Predecessors,
             Place::Engine => WaitPlace::Engine,
             // As it is when the stretch begins.

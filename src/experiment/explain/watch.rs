@@ -2,7 +2,7 @@
 
 use super::facts::{AssignedTo, ComparedPool};
 use super::stretches::place_name;
-use crate::broker::{Candidate, TaskState};
+use crate::broker::{Candidate, PutOff, Reason, TaskState};
 use crate::entity::Whereabouts;
 use crate::grid::Grid;
 use crate::local::{Phase, View};
@@ -67,6 +67,8 @@ pub(super) enum Place {
     Engine,
     /// With the broker: others go to its site before, as planned.
     Turn(TaskId, SiteId),
+    /// With the broker until then: its policy has put it off.
+    PutOff(Time, Reason),
     /// With the broker until its files are at its site.
     Files(TaskId, SiteId),
     /// With the dispatcher.
@@ -102,6 +104,9 @@ impl Watch {
         if let Some((broker, task)) = traced.filter(|_| self.at.is_none()) {
             match broker.state_of(task) {
                 Some(TaskState::Ready) => {
+                    if let Some(PutOff { until, reason }) = broker.is_put_off(task) {
+                        return Place::PutOff(until, reason);
+                    }
                     return match broker.turn(task) {
                         None => Place::Broker,
                         Some((site, first, _)) if first == self.job.number => Place::Files(task, site),

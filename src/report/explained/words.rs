@@ -136,9 +136,12 @@ impl WaitPlace {
     pub(super) fn name(&self) -> String {
         match self {
             Self::Site { site, policy } => format!("{site} (`{policy}`)"),
-            Self::Broker | Self::Predecessors | Self::Engine | Self::Turn { .. } | Self::Files { .. } => {
-                "at the broker".to_owned()
-            }
+            Self::Broker
+            | Self::PutOff { .. }
+            | Self::Predecessors
+            | Self::Engine
+            | Self::Turn { .. }
+            | Self::Files { .. } => "at the broker".to_owned(),
             Self::Held(site) | Self::Outgoing(site) => format!("at the dispatcher, for {site}"),
             Self::Input(site) => format!("in transit to {site}"),
             Self::Resting => "at the dispatcher".to_owned(),
@@ -153,6 +156,14 @@ impl WaitPlace {
                 return format!(
                     "it is planned for {site}, and waits for its turn in the plan behind `{behind}`"
                 );
+            }
+            Self::PutOff { until_s, reason } => {
+                let hour = match reason {
+                    crate::broker::Reason::Cheapest => "a cheaper hour",
+                    crate::broker::Reason::LeastCarbon => "an hour of less carbon",
+                    _ => "a better hour",
+                };
+                return format!("it waits for {hour}, until {until_s} s");
             }
             Self::Files { site, files, obstacles } => {
                 let named: Vec<String> = files.iter().take(FILES).map(|file| format!("`{file}`")).collect();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use gridemu::broker::{BrokerRegistry, Pool};
-use gridemu::model::Named;
+use gridemu::broker::{BrokerRegistry, Pool, Rates};
+use gridemu::model::{Named, PerKwh, SiteTariff};
 use gridemu::units::Span;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -28,9 +28,21 @@ const MORE: &[&str] = &[
     "cheapest[within=10 min,deadline=ignore]",
     "cheapest[within=10 min,ties=pool,absent=queue]",
     "cheapest[deadline=ignore,absent=queue]",
+    "cheapest[of=electricity]",
+    "cheapest[of=electricity,power=busy,absent=queue]",
+    "cheapest[horizon=3 h]",
+    "cheapest[of=electricity,horizon=4 h,forecast=yesterday]",
+    "cheapest[of=electricity,horizon=2 h,ties=pool,forecast=error[deviation=0]]",
+    "lowest-carbon[power=busy,within=10 min]",
+    "lowest-carbon[horizon=90 min,deadline=ignore]",
+    "lowest-carbon[forecast=yesterday]",
+    "lowest-carbon[deadline=ignore,ties=pool,absent=queue]",
     "greenest[power=busy]",
     "greenest[power=busy,within=10 min,absent=queue]",
     "greenest[deadline=ignore,ties=pool,absent=queue]",
+    "weighted[time=0,price=2.5,energy=1,carbon=3,power=busy]",
+    "weighted[carbon=0.5,absent=queue]",
+    "deadline-first[absent=queue]",
     "pull[pass=no]",
     "met[absent=queue]",
     "sufferage[commit=one]",
@@ -188,7 +200,12 @@ proptest! {
             pool.facts.bandwidth = Some(Bandwidth::from_bits(c >> (d % 64)));
             (pool.facts.idle, pool.facts.busy) = (Power::from_milliwatts(d), Power::from_milliwatts(e));
             pool.facts.pue_ppm = f;
-            pool.report.price = Price::from_nanos(g);
+            let tariff = SiteTariff {
+                electricity: Some(PerKwh::Day(vec![a as i64 >> 20; 24])),
+                carbon: Some(PerKwh::Flat(b as i64 >> 20)),
+                ..SiteTariff::default()
+            };
+            (pool.report.price, pool.facts.rates) = (Price::from_nanos(g), Rates::new(Price::from_nanos(g), tariff));
             (pool.report.free, pool.report.present) = (a as u32, b as u32);
             (pool.report.waiting, pool.report.running, pool.in_flight.jobs) = (c as u32, u32::MAX, d as u32);
             pool.report.backlog = u128::from(h) << (a % 64);

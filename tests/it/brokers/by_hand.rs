@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use gridemu::broker::{BrokerRegistry, Pool};
-use gridemu::model::{GridContext, Job, Limits, PartitionId, PoolId, SiteId, Size, Speedup};
+use gridemu::broker::{BrokerRegistry, Pool, Rates};
+use gridemu::model::{
+    GridContext, Job, Limits, PartitionId, PerKwh, PoolId, SiteId, SiteTariff, Size, Speedup,
+};
 use gridemu::units::{Bandwidth, Bytes, Rate, Span, Time, Work};
 
 use super::scenes::{Scene, build, busy_until, idle, powered, priced};
@@ -265,6 +267,147 @@ fn the_greenest_by_what_it_adds_or_by_all_it_draws() {
     assert_eq!(places(&better(130), "greenest[power=busy]"), [(1, 0)], "15,000 J before 15,600 J");
     assert_eq!(places(&better(120), "greenest[power=busy]"), [(1, 1)]);
     assert_eq!(places(&pools, "greenest[within=0]"), [(1, 2)]);
+}
+
+/// The pool at a site with this tariff, that draws 1 kW more when busy.
+fn at(pool: Pool, price: u64, tariff: SiteTariff) -> Pool {
+    let mut pool = powered(priced(pool, price), 500, 1_500, 100);
+    pool.facts.rates = Rates::new(pool.report.price, tariff);
+    pool
+}
+
+/// A run of two hours from 1:00 on, or from 3:00 on where the pool is busy until then. Processors cost 4 and 1 from 2 to 4 at the first site, so
+/// 4 + 1 = 5, and 3 at the second, so 6. Electricity costs 0.10 and −0.30 from 2 to 4 and 0.10 again at the first, so −0.20 from 1:00 and −0.20 from 3:00, and
+/// −0.15 at the second, so −0.30. The first causes 100 g/kWh up to 2:00, then 500, so 600 g; the second 300, so 600 g as well; the third 250.
+#[test]
+fn what_is_paid_is_an_integral_over_the_run() {
+    let day = |of: &dyn Fn(i64) -> i64| Some(PerKwh::Day((0..24).map(of).collect()));
+    let first = SiteTariff {
+        price_by_hour: Some("2-4=0.25".parse().unwrap()),
+        electricity: day(&|hour| if (2..4).contains(&hour) { -300_000_000 } else { 100_000_000 }),
+        carbon: day(&|hour| if hour < 2 { 100_000_000 } else { 500_000_000 }),
+        ..SiteTariff::default()
+    };
+    let flat = |price, carbon| SiteTariff {
+        electricity: Some(PerKwh::Flat(price)),
+        carbon: Some(PerKwh::Flat(carbon)),
+        ..SiteTariff::default()
+    };
+    let mut pools = vec![
+        at(idle(0, 1, 100), 4, first),
+        at(idle(1, 1, 100), 3, flat(-150_000_000, 300_000_000)),
+        at(idle(2, 1, 100), 9, flat(0, 250_000_000)),
+    ];
+    let jobs = vec![job(1, 0, 1, 7_200)];
+    let places =
+        |pools: &[Pool], policy: &str| Scene::new(3_600, pools.to_vec(), jobs.clone()).places(policy)[0].1;
+    assert_eq!(places(&pools, "cheapest"), 0, "5 before 6");
+    assert_eq!(places(&pools, "cheapest[of=electricity]"), 1, "-0.30 before -0.20");
+    assert_eq!(places(&pools, "lowest-carbon"), 2, "500 g before 600 g");
+    assert_eq!(places(&pools[..2], "lowest-carbon"), 0, "the first of two with 600 g");
+    // From 3:00 on: 1 + 4 = 5 where it is busy now, 6 elsewhere; 1,000 g there.
+    pools[0] = busy_until(pools[0].clone(), 3 * 3_600);
+    assert_eq!(places(&pools, "cheapest"), 0);
+    assert_eq!(places(&pools[..2], "lowest-carbon"), 1);
+    assert_eq!(places(&pools, "cheapest[within=1 h]"), 1, "too late");
+    // What is not known is not chosen if anything is known, and is as good as anything else if not.
+    let unknown = at(idle(1, 1, 200), 1, SiteTariff::default());
+    assert_eq!(places(&[unknown.clone(), pools[2].clone()], "lowest-carbon"), 1);
+    assert_eq!(places(&[pools[1].clone(), unknown.clone()], "cheapest[of=electricity]"), 0);
+    assert_eq!(
+        places(&[at(idle(0, 1, 100), 1, SiteTariff::default()), unknown], "lowest-carbon"),
+        1,
+        "done earlier"
+    );
+}
+
+/// A job of an hour, submitted at 1:30, that could start then. Electricity costs 0.40 up to 3:00, 0.10 up to 4:00 and 0.40 again at the first site;
+/// at the second it costs 0.30, and -0.10 from 5:00 on.
+#[test]
+fn a_job_waits_for_a_better_hour() {
+    let day =
+        |of: &dyn Fn(i64) -> i64| Some(PerKwh::Day((0..24).map(|hour| of(hour) * 10_000_000).collect()));
+    let tariff = |electricity| SiteTariff { electricity, ..SiteTariff::default() };
+    let first = tariff(day(&|hour| if hour == 3 { 10 } else { 40 }));
+    let second = tariff(day(&|hour| if hour < 5 { 30 } else { -10 }));
+    let mut pools = vec![at(idle(0, 1, 100), 1, first), at(idle(1, 1, 100), 1, second)];
+    let minutes = |hours: u64, minutes: u64| 3_600 * hours + 60 * minutes;
+    let submit = minutes(1, 30);
+    let scene = |pools: &[Pool], deadline: Option<u64>| {
+        let mut job = job(1, submit, 1, 3_600);
+        job.limits = deadline.map(|deadline| Box::new(Limits::by(Time::from_secs(deadline))));
+        Scene::new(submit, pools.to_vec(), vec![job])
+    };
+    let starts = |written: &str| {
+        let (_, pool, start, end) =
+            scene(&pools, None).planned(&format!("cheapest[of=electricity,{written}]"))[0];
+        assert_eq!(end, start + 3_600);
+        (pool, start)
+    };
+    assert_eq!(starts("horizon=0"), (1, submit), "0.30 now before 0.40 now");
+    // Up to 2:20 it would be 40 minutes of 0.40 and 20 of 0.10 at the first site: 0.30, as much as at the second, where it starts at once.
+    assert_eq!(starts("horizon=50 min"), (1, submit));
+    assert_eq!(starts("horizon=51 min"), (0, minutes(2, 21)), "as much of the cheap hour as the horizon has");
+    assert_eq!(starts("horizon=2 h"), (0, minutes(3, 0)));
+    assert_eq!(
+        starts("horizon=3 h"),
+        (0, minutes(3, 0)),
+        "from 4:30 on at the second: 0.30 and -0.10, 0.10 in sum: the earlier"
+    );
+    assert_eq!(starts("horizon=181 min"), (1, minutes(4, 31)));
+    assert_eq!(starts("horizon=12 h"), (1, minutes(5, 0)), "the first of many alike");
+    // No later than what its deadline leaves, nor than `within` has.
+    let by = |deadline, written: &str| scene(&pools, Some(deadline)).planned(written)[0].2;
+    assert_eq!(by(minutes(4, 0), "cheapest[of=electricity,horizon=12 h]"), minutes(3, 0));
+    assert_eq!(by(minutes(3, 21), "cheapest[of=electricity,horizon=12 h]"), minutes(2, 21));
+    assert_eq!(by(minutes(3, 20), "cheapest[of=electricity,horizon=12 h]"), submit);
+    assert_eq!(by(minutes(3, 20), "cheapest[of=electricity,horizon=12 h,deadline=ignore]"), minutes(5, 0));
+    assert_eq!(starts("horizon=12 h,within=90 min"), (0, minutes(3, 0)));
+    // On the first day the present hour is what yesterday's forecast has: nothing is worth waiting for. A day later it knows, and is wrong where
+    // that day differs; a free processor does not help where it is free too late.
+    assert_eq!(starts("horizon=12 h,forecast=yesterday"), (1, submit));
+    pools[0] = busy_until(pools[0].clone(), minutes(3, 30));
+    assert_eq!(
+        scene(&pools, None).planned("cheapest[of=electricity,horizon=150 min]"),
+        [(1, 0, minutes(3, 30), minutes(4, 30))]
+    );
+}
+
+/// A job of 100 s in pools of speed 1, 2 and 4 at prices of 1, 4 and 20 adds 10, 15 and 12.5 kJ: it completes after 100, 50 and 25 s, and costs 100, 200 and 500
+/// units. The shares of time are 1, 1/3 and 0, those of price 0, 1/4 and 1, those of energy 0, 1 and 1/2.
+#[test]
+fn weights_are_of_shares_between_the_best_and_the_worst() {
+    let pools = vec![
+        powered(priced(idle(0, 1, 100), 1), 100, 200, 100),
+        powered(priced(idle(1, 1, 200), 4), 100, 400, 100),
+        powered(priced(idle(2, 1, 400), 20), 100, 600, 100),
+    ];
+    let place = |written: &str| {
+        let scene = Scene::new(0, pools.clone(), vec![job(1, 0, 1, 100)]);
+        scene.places(&format!("weighted[{written}]"))[0].1
+    };
+    assert_eq!(place("time=1,price=1"), 1, "1, 7/12, 1");
+    assert_eq!(place("time=1,price=3"), 0, "1, 13/12, 3");
+    assert_eq!(place("time=4,price=1"), 2, "4, 19/12, 1");
+    assert_eq!(place("time=1,price=0,energy=1"), 2, "1, 4/3, 1/2");
+    assert_eq!(place("time=0,price=0"), 2, "nothing weighs anything: the earliest");
+    assert_eq!(place("time=1,price=0,carbon=9"), 2, "nothing is known of carbon");
+}
+
+/// One processor. Jobs of 10 s that are due at 40, never, at 20, and at 40.
+#[test]
+fn what_is_due_first_goes_first() {
+    let due = [Some(40), None, Some(20), Some(40)];
+    let jobs = (1..).zip(due).map(|(id, due)| {
+        let mut job = job(id, 0, 1, 10);
+        job.limits = due.map(|due| Box::new(Limits::by(Time::from_secs(due))));
+        job
+    });
+    let scene = Scene::new(0, vec![idle(0, 1, 100)], jobs.collect());
+    assert_eq!(
+        scene.planned("deadline-first"),
+        [(3, 0, 0, 10), (1, 0, 10, 20), (4, 0, 20, 30), (2, 0, 30, 40)]
+    );
 }
 
 #[test]

@@ -3,16 +3,18 @@
 use std::ops::Range;
 
 use gridemu::broker::{
-    Act, Answer, Asked, BrokerPolicy, BrokerRegistry, Decision, GridView, InFlight, Pool, PoolFacts,
-    PoolReport, Tasks,
+    Answer, Asked, BrokerPolicy, BrokerRegistry, Decision, GridView, InFlight, Pool, PoolFacts, PoolReport,
+    Rates, Tasks,
 };
 use gridemu::local::StartEstimates;
-use gridemu::model::{Equipment, GridContext, Job, Limits, PartitionId, PoolId, SiteId, Size, Speedup};
+use gridemu::model::{
+    Equipment, GridContext, Job, Limits, PartitionId, PerKwh, PoolId, SiteId, SiteTariff, Size, Speedup,
+};
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time, Work};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use proptest::sample::subsequence;
+use proptest::sample::{select, subsequence};
 
 /// All that a view is made of.
 #[derive(Clone, Debug)]
@@ -25,7 +27,7 @@ pub(super) struct Scene {
     pub(super) count_in_flight: bool,
 }
 
-/// A decision, with the place of the job among those of the scene and of the pool among its pools.
+/// A decision, to assign or to put off, with the place of the job among those of the scene and of the pool among its pools.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Planned {
     pub(super) job: usize,
@@ -37,8 +39,7 @@ pub(super) struct Planned {
 impl From<Decision> for Planned {
     fn from(decision: Decision) -> Self {
         let Decision { task, start, end, act, .. } = decision;
-        let (Act::Assign(pool) | Act::Plan(pool)) = act else { panic!("only assignments: {act:?}") };
-        Self { job: task.index(), pool, start, end }
+        Self { job: task.index(), pool: act.pool(), start, end }
     }
 }
 
@@ -122,6 +123,7 @@ pub(super) fn idle(number: u32, processors: u32, percent: u64) -> Pool {
         idle: Power::ZERO,
         busy: Power::ZERO,
         pue_ppm: 1_000_000,
+        rates: Rates::default(),
         latency: Span::ZERO,
         bandwidth: None,
     })
@@ -139,6 +141,7 @@ pub(super) fn busy_until(mut pool: Pool, second: u64) -> Pool {
 /// The pool with this price a core-hour, in whole units.
 pub(super) fn priced(mut pool: Pool, price: u64) -> Pool {
     pool.report.price = Price::from_nanos(price * 1_000_000_000);
+    pool.facts.rates = Rates::new(pool.report.price, SiteTariff::default());
     pool
 }
 
@@ -205,8 +208,27 @@ fn facts() -> impl Strategy<Value = PoolFacts> {
             idle: Power::from_milliwatts(idle),
             busy: Power::from_milliwatts(idle + more),
             pue_ppm,
+            rates: Rates::default(),
             latency: Span::from_micros(latency),
             bandwidth: bandwidth.map(Bandwidth::from_bits),
+        },
+    )
+}
+
+/// Factors on prices by the hour, prices of electricity and intensities, or none of them.
+fn tariffs() -> impl Strategy<Value = SiteTariff> {
+    let values = |values: Range<i64>| {
+        let day = prop_oneof![Just(1), Just(2), Just(24), Just(48)];
+        option::of(day.prop_flat_map(move |count| vec(values.clone(), count)).prop_map(PerKwh::Day))
+    };
+    let hours = select(vec!["flat", "0-24=0.5", "22-6=0.5,17-20=1.8", "1-2=0,12-13=10"]);
+    (option::of(hours), values(-500..500), values(0..500), 0..86_400_u64).prop_map(
+        |(hours, electricity, carbon, starts)| SiteTariff {
+            price_by_hour: hours.map(|hours| hours.parse().expect("factors")),
+            electricity,
+            carbon,
+            starts_at: Span::from_secs(starts),
+            ..SiteTariff::default()
         },
     )
 }
@@ -223,17 +245,19 @@ fn pools() -> impl Strategy<Value = Pool> {
         1 => (1..4_u32, 1..24_u64, 1..100_000_000_000_u64, 0..2 * NOW),
     ];
     let waits = vec(0..2_000_000_000_u64, 4);
-    (facts(), shares, queue, flight, waits, 0..NOW, 0..3_000_000_000_u64, 0..8_u8).prop_map(
+    let prices = (0..3_000_000_000_u64, tariffs());
+    (facts(), shares, queue, flight, waits, 0..NOW, prices, 0..8_u8).prop_map(
         |(
-            facts,
+            mut facts,
             (there, unused, asked),
             (waiting, backlog),
             (jobs, procs, area, until),
             waits,
             age,
-            price,
+            (price, tariff),
             closed,
         )| {
+            facts.rates = Rates::new(Price::from_nanos(price), tariff);
             let present =
                 facts.processors / facts.allocation_unit * there.min(90) / 90 * facts.allocation_unit;
             let free = present * unused / 100;
