@@ -1,6 +1,6 @@
 //! Figures of a study and of comparisons.
 
-use super::charts::{Chart, Paint, ParetoChart, RowsChart, Theme};
+use super::charts::{Chart, Paint, ParetoChart, ParetoPoint, RowsChart, Theme};
 use super::figures::{decimals, number};
 use super::page::stem;
 use super::series::{Layout, curves, pareto, run_differences, study_differences};
@@ -94,7 +94,20 @@ fn front_table(chart: &ParetoChart) -> String {
         escaped(&chart.x.data),
         escaped(&chart.y.data)
     );
-    let places = [0, 1].map(|at| decimals(chart.points.iter().map(|point| Some([point.x, point.y][at]))));
+    let places = |means: Vec<f64>, intervals: Vec<Option<(f64, f64)>>| {
+        let widest =
+            intervals.into_iter().flatten().map(|(low, high)| (high - low) / 2.0).fold(0.0, f64::max);
+        // As many decimals as the longest interval needs, unless it is a rounding error.
+        let most = means.iter().fold(0.0_f64, |most, mean| most.max(mean.abs()));
+        let needed =
+            if widest > most * 1e-9 { (-libm::floor(libm::log10(widest))).clamp(0.0, 6.0) } else { 0.0 };
+        decimals(means.into_iter().map(Some)).max(needed as usize)
+    };
+    let of = |mean: fn(&ParetoPoint) -> f64, interval: fn(&ParetoPoint) -> Option<(f64, f64)>| {
+        places(chart.points.iter().map(mean).collect(), chart.points.iter().map(interval).collect())
+    };
+    let places =
+        [of(|point| point.x, |point| point.x_interval), of(|point| point.y, |point| point.y_interval)];
     for point in &chart.points {
         let shown = |mean: f64, interval: Option<(f64, f64)>, places: usize| {
             let half = interval.map(|(low, high)| format!(" ± {}", number(Some((high - low) / 2.0), places)));
