@@ -27,7 +27,7 @@ mod validation;
 mod workflow;
 mod workflow_figure;
 
-pub use claims::{claims_page, claims_table};
+pub use claims::{PageFigure, claims_page, claims_table};
 pub use comparison::comparison_table;
 pub use contents::contents_table;
 pub use contrasts::{runs_contrasts, study_contrasts};
@@ -37,7 +37,7 @@ pub use gains_figure::{ShownGains, gains_figure};
 pub use grid::{Detail, grid_tables};
 pub use snapshots::{snapshot_table, store_table};
 pub use study::{measure_list, measure_overview, study_list, study_table};
-pub use study_figures::{comparison_figures, study_figures};
+pub use study_figures::{StudyFigure, comparison_figures, pareto_figures, study_figures};
 pub use tables::json;
 pub use validation::{validation_complaint, validation_json, validation_table};
 pub use workflow::{grouping_table, workflow_table, workflows_table};

@@ -10,7 +10,10 @@ use super::{progress, say, say_json, signals, talk};
 use crate::experiment::{Control, Progress, RunError};
 use crate::grid::Policies;
 use crate::output::hint_for;
-use crate::report::{ShownGains, claims_page, claims_table, gains_figure, study_figures};
+use crate::report::{
+    PageFigure, ShownGains, StudyFigure, claims_page, claims_table, gains_figure, pareto_figures,
+    study_figures,
+};
 use crate::study::claims::Expects;
 use crate::study::reproduce::{ReproduceOptions, Reproduction, Shows, plain, reproduce};
 
@@ -99,12 +102,12 @@ fn write_page(args: &Args, found: &Reproduction) -> Result<PathBuf, RunError> {
     Ok(page)
 }
 
-/// Draws the figures of the measured results into a folder beside the page. Returns their paths relative to the page, and captions.
-fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<(String, String)>, RunError> {
+/// Draws the figures of the measured results into a folder beside the page. Returns them as they stand on it.
+fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, RunError> {
     let mut figures = Vec::new();
     let mut names = BTreeSet::new();
     for figure in &found.paper.figures {
-        for (of, svg) in drawn(found, &figure.shows)? {
+        for StudyFigure { of, svg, table } in drawn(found, &figure.shows)? {
             let stem =
                 if of.is_empty() { figure.name.clone() } else { format!("{}-{}", figure.name, plain(&of)) };
             // Numbers keep the files apart if one figure has the name of a part of another.
@@ -114,23 +117,30 @@ fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<(String, Stri
             write(&pages.join(&found.name).join(format!("{name}.svg")), &svg)?;
             let caption =
                 if of.is_empty() { figure.caption.clone() } else { format!("{} ({of})", figure.caption) };
-            figures.push((format!("{}/{name}.svg", found.name), caption));
+            figures.push(PageFigure { path: format!("{}/{name}.svg", found.name), caption, table });
         }
     }
     Ok(figures)
 }
 
-/// The charts of a figure, each with the labels that distinguish it; empty if its campaign was not run.
-fn drawn(found: &Reproduction, shows: &Shows) -> Result<Vec<(String, String)>, RunError> {
+/// The charts of a figure; empty if its campaign was not run.
+fn drawn(found: &Reproduction, shows: &Shows) -> Result<Vec<StudyFigure>, RunError> {
+    let not_there = |campaign: &str, measure: &str, axis: &str| {
+        let message = format!(
+            "a figure of {campaign} names a measure (`{measure}`) or an axis (`{axis}`) that is not there"
+        );
+        RunError::request(message).with_hint("a figure names what its campaign has")
+    };
     match shows {
         Shows::Curves { campaign, measure, of, along, by } => {
             let Some(table) = found.tables.get(campaign) else { return Ok(Vec::new()) };
-            study_figures(table, of, measure, along, by.as_deref()).ok_or_else(|| {
-                let message = format!(
-                    "a figure of {campaign} names a measure (`{measure}`) or an axis (`{along}`) that is not there"
-                );
-                RunError::request(message).with_hint("a figure names what its campaign has")
-            })
+            study_figures(table, of, measure, along, by.as_deref())
+                .ok_or_else(|| not_there(campaign, measure, along))
+        }
+        Shows::Pareto { campaign, measures: [x, y], of, among, than } => {
+            let Some(table) = found.tables.get(campaign) else { return Ok(Vec::new()) };
+            pareto_figures(table, of, [x, y], among, than)
+                .ok_or_else(|| not_there(campaign, &format!("{x}`, `{y}"), &among.join("`, `")))
         }
         Shows::Gains { claims, labels } => {
             let shown = |id: &String| {
@@ -142,7 +152,8 @@ fn drawn(found: &Reproduction, shows: &Shows) -> Result<Vec<(String, String)>, R
                 Some(ShownGains { name, published, along, measured: found.measured.get(at)? })
             };
             let shown: Vec<ShownGains<'_>> = claims.iter().filter_map(shown).collect();
-            Ok(gains_figure(&shown).map(|svg| (String::new(), svg)).into_iter().collect())
+            let figure = |svg| StudyFigure { of: String::new(), svg, table: String::new() };
+            Ok(gains_figure(&shown).map(figure).into_iter().collect())
         }
     }
 }

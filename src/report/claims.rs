@@ -99,13 +99,23 @@ fn expected(expects: Expects) -> String {
     }
 }
 
-/// The page of a paper as Markdown. `command` generates it, `figures` are the paths of the figures (relative to the page) with their
-/// captions. The page opens with the verdicts in numbers and `findings` (Markdown); what follows the first heading in it stands
+/// A figure of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageFigure {
+    /// Its path relative to the page.
+    pub path: String,
+    /// The text below it.
+    pub caption: String,
+    /// The table below that, in Markdown; empty if there is none.
+    pub table: String,
+}
+
+/// The page of a paper as Markdown. `command` generates it. The page opens with the verdicts in numbers and `findings` (Markdown); what follows the first heading in it stands
 /// below the claims.
 pub fn claims_page(
     found: &Reproduction,
     command: &str,
-    figures: &[(String, String)],
+    figures: &[PageFigure],
     findings: Option<&str>,
 ) -> String {
     let (paper, claims) = (&found.paper, &found.claims);
@@ -140,8 +150,11 @@ pub fn claims_page(
     if !figures.is_empty() {
         out += "\n## Figures\n";
     }
-    for (path, caption) in figures {
+    for PageFigure { path, caption, table } in figures {
         out += &format!("\n![{}]({path})\n\n{caption}\n", escaped(caption));
+        if !table.is_empty() {
+            out += &format!("\n{table}");
+        }
     }
     out
 }
@@ -272,7 +285,11 @@ mod tests {
             missing: BTreeMap::new(),
             failed: 0,
         };
-        let figures = [("x/a.svg".to_owned(), "A".to_owned())];
+        let figure = |path: &str, caption: &str, table: &str| {
+            let [path, caption, table] = [path, caption, table].map(str::to_owned);
+            PageFigure { path, caption, table }
+        };
+        let figures = [figure("x/a.svg", "A", ""), figure("x/b.svg", "B", "|a|b|\n|---|---|\n|1|2|\n")];
         let findings = "It is so.\n\n## Notes\n\nTried.\n";
         let page = claims_page(&found, "gridemu reproduce x", &figures, Some(findings));
         assert!(
@@ -289,6 +306,7 @@ mod tests {
             page.contains("\n### Gains\n\nTable 1.\n\n|claim|") && page.contains("![A](x/a.svg)"),
             "{page}"
         );
+        assert!(page.ends_with("A\n\n![B](x/b.svg)\n\nB\n\n|a|b|\n|---|---|\n|1|2|\n"), "{page}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod along;
 mod churn;
 mod differences;
 mod distribution;
+mod front;
 mod groups;
 mod jobs;
 mod links;

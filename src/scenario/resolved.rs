@@ -66,6 +66,13 @@ impl ResolvedScenario {
         self.portal.iter().any(|planned| matches!(planned.workload, Workload::Workflows(_)))
     }
 
+    /// True if some machines have a state in which they can sleep.
+    pub(crate) fn may_sleep(&self) -> bool {
+        let mut groups =
+            self.grid.sites.iter().flat_map(|site| &site.partitions).flat_map(|part| &part.groups);
+        groups.any(|group| group.sleep.is_some())
+    }
+
     /// True if the loop of a single site gives the same result as the other engines: no events but those of its jobs.
     pub(crate) fn runs_alone(&self) -> bool {
         let [site] = &self.grid.sites[..] else { return false };

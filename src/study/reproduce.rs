@@ -105,8 +105,13 @@ pub fn reproduce(
         }
     }
     for figure in &paper.figures {
-        let Shows::Curves { campaign, measure, .. } = &figure.shows else { continue };
-        let measured = requested.get(campaign).map_or(Ok(()), |ids| check_requested(campaign, ids, measure));
+        let (campaign, measures) = match &figure.shows {
+            Shows::Curves { campaign, measure, .. } => (campaign, std::slice::from_ref(measure)),
+            Shows::Pareto { campaign, measures, .. } => (campaign, &measures[..]),
+            Shows::Gains { .. } => continue,
+        };
+        let check = |ids: &Vec<String>| measures.iter().try_for_each(|id| check_requested(campaign, ids, id));
+        let measured = requested.get(campaign).map_or(Ok(()), check);
         let fits = measured.and_then(|()| match campaigns.get(campaign) {
             Some(campaign) => figure::check_figure(&figure.shows, campaign),
             None => Ok(()),

@@ -6,7 +6,7 @@ use gridemu::entity::{EntityError, ToSite};
 use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Abilities, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
 use gridemu::model::{
-    InstantOrder, Job, JobId, Outcome, PerKwh, Record, RejectReason, SiteId, SiteSpec, Speedup,
+    InstantOrder, Job, JobId, Outcome, PerKwh, Record, RejectReason, SiteId, SiteSpec, SleepSpec, Speedup,
 };
 use gridemu::units::{Power, Price, Rate, Span, Time};
 use gridemu::workload::{Mark, Source, SourceError};
@@ -37,6 +37,33 @@ fn event(spec: SiteSpec) -> SiteSpec {
 
 fn overrun(spec: SiteSpec) -> SiteSpec {
     SiteSpec { overrun: true, ..spec }
+}
+
+/// One machine that falls asleep in 6 s and wakes up in 150 s. Where the next job is there at the very instant at which it may sleep, it
+/// stays awake.
+#[test]
+fn a_machine_does_not_sleep_at_the_instant_at_which_a_job_gets_it() {
+    let [asleep, waking, falling] = [9, 125, 100].map(|watts| Power::from_milliwatts(watts * 1000));
+    let (wake, fall) = (Span::from_secs(150), Span::from_secs(6));
+    let state = SleepSpec { asleep, wake, waking, fall, falling };
+    let sleeps = |order, policy: &str| {
+        let mut spec = SiteSpec { order, ..site(1, "easy") };
+        let group = &mut spec.partitions[0].groups[0];
+        (group.idle, group.busy) = (Power::from_milliwatts(95_000), Power::from_milliwatts(200_000));
+        support::put_to_sleep(&mut spec, (Some(state), policy.parse().expect("a power policy")));
+        spec
+    };
+    for order in [InstantOrder::Instant, InstantOrder::Event] {
+        // Job 2 waits for the end of job 1, job 3 comes when job 2 ends. Job 4 comes a second after the end of job 3, 3000: asleep at 3006, awake at
+        // 3156.
+        let jobs = [job(1, 0, 1, 1000), job(2, 10, 1, 1000), job(3, 2000, 1, 1000), job(4, 3001, 1, 1000)];
+        let at_once = sleeps(order, "sleep-idle[after=0 s]");
+        assert_eq!(starts(&at_once, &jobs), [0, 1000, 2000, 3156], "{order:?}");
+        // Job 2 comes when the machine has been idle for 100 s, job 3 a second later than that.
+        let jobs = [job(1, 0, 1, 1000), job(2, 1100, 1, 1000), job(3, 2201, 1, 1000)];
+        let later = sleeps(order, "sleep-idle[after=100 s]");
+        assert_eq!(starts(&later, &jobs), [0, 1100, 2356], "{order:?}");
+    }
 }
 
 /// Ten processors. Job 1 takes 6 until 100. Job 2 needs 8: the shadow time is 100, when all ten are free, so 2 are extra.

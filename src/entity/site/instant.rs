@@ -50,6 +50,7 @@ impl Site {
         for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
             *touched |= partition.execute_due(&mut step)?;
             pass(partition, touched, &mut step)?;
+            partition.settle_power(&mut step);
         }
         self.report_ends(now, outbox)
     }
@@ -89,6 +90,7 @@ impl Site {
             partition.end_instant(&mut step)?;
             // Commands are refused here: no policy that runs under this order processes them.
             partition.execute_due(&mut step)?;
+            partition.settle_power(&mut step);
         }
         self.report_ends(now, outbox)
     }

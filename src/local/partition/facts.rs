@@ -81,6 +81,12 @@ impl Partition {
         }
     }
 
+    /// After the passes of an instant: puts machines to sleep that have been idle for long enough, and wakes up those that a reserve
+    /// lacks.
+    pub fn settle_power(&mut self, step: &mut Step<'_>) {
+        self.state.settle_power(step);
+    }
+
     /// Begins the account of the processors now, if it has not begun.
     pub(crate) fn open_account(&mut self, now: Time) {
         self.state.account_from(now);

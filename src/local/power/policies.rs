@@ -14,7 +14,7 @@ const RESERVE: ParamInfo = ParamInfo {
     key: "reserve",
     values: "a number of machines",
     default: "0",
-    doc: "so many idle machines are kept awake in each class, and woken up where fewer are",
+    doc: "so many idle machines are kept awake in each partition, and woken up where fewer are",
 };
 
 fn reserve(named: &mut Named) -> Result<u32, NamedError> {

@@ -43,6 +43,9 @@ pub(in crate::local) struct Sleepers {
     /// What has changed since it was last taken.
     #[serde(skip)]
     changes: Vec<Transition>,
+    /// Whether something was due since [`Sleepers::balance`]. Not for long: that follows at the same instant.
+    #[serde(skip)]
+    unbalanced: bool,
 }
 
 /// A change of state of these machines.
@@ -138,6 +141,7 @@ impl Sleepers {
             dormant: ProcSet::new(),
             dormant_procs: 0,
             changes: Vec::new(),
+            unbalanced: false,
         };
         new.follow(terms);
         new.become_idle(&idle, now);
@@ -305,8 +309,9 @@ impl Sleepers {
         [first(&self.waking), first(&self.falling), idle].into_iter().flatten().min()
     }
 
-    /// Ends what is due.
+    /// Ends what is due. [`Sleepers::balance`] is to follow.
     pub(in crate::local) fn go_on(&mut self, now: Time) {
+        self.unbalanced = true;
         while let Some(entry) = self.falling.first_entry().filter(|entry| *entry.key() <= now) {
             let machines = entry.remove();
             for at in machines.iter() {
@@ -350,6 +355,7 @@ impl Sleepers {
 
     /// Puts machines to sleep that may, and wakes up as many as the reserve lacks.
     pub(in crate::local) fn balance(&mut self, now: Time) {
+        self.unbalanced = false;
         let mut fallen = ProcSet::new();
         while self.awake_idle > self.reserve {
             let Some(at) = self.ready.last() else { break };
@@ -380,6 +386,11 @@ impl Sleepers {
             self.waking_unused += lacking;
             self.wake(self.asleep.lowest(lacking).unwrap_or_default(), now);
         }
+    }
+
+    /// Whether something was due since the last [`Sleepers::balance`].
+    pub(in crate::local) fn unbalanced(&self) -> bool {
+        self.unbalanced
     }
 
     /// What has changed since the last call.

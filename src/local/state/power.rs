@@ -138,7 +138,8 @@ impl State {
         }
     }
 
-    /// Ends the transitions that are due.
+    /// Ends the transitions that are due. A machine that has been idle for long enough sleeps once the jobs of this instant have
+    /// been given theirs ([`State::settle_power`]): it may be needed.
     pub(in crate::local) fn follow_power(&mut self, step: &mut Step<'_>) {
         if self.sleepers.as_ref().and_then(|sleepers| sleepers.next()).is_none_or(|next| next > step.now) {
             return;
@@ -148,7 +149,13 @@ impl State {
             sleepers.go_on(step.now);
         }
         self.note_transitions(step);
-        self.balance_power(step);
+    }
+
+    /// After the passes of an instant: balances what no pass has.
+    pub(in crate::local) fn settle_power(&mut self, step: &mut Step<'_>) {
+        if self.sleepers.as_ref().is_some_and(|sleepers| sleepers.unbalanced()) {
+            self.balance_power(step);
+        }
     }
 
     /// Puts machines to sleep that may, and wakes up those that the reserve lacks.

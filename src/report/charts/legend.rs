@@ -17,6 +17,8 @@ pub(super) enum Swatch {
     Mark,
     Joined,
     Hollow,
+    /// A ring around the mark of a series.
+    Ring,
     /// A dot of the size of single values.
     Point,
     Diamond,
@@ -78,6 +80,7 @@ pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width:
                 sheet.mark(centre, 4 * UNIT, *ink, true, None);
             }
             Swatch::Hollow => sheet.mark(centre, 4 * UNIT, *ink, false, None),
+            Swatch::Ring => sheet.ring(centre, 6 * UNIT, *ink),
             Swatch::Point => sheet.dots([centre], *ink, 1.0, 2.8),
             Swatch::Diamond => {
                 sheet.shape(centre, 5 * UNIT, *ink, Shape::Diamond, true, None);

@@ -5,6 +5,7 @@ use super::legend::{Entry, Swatch};
 use super::marks::Dash;
 use super::numbers::cell;
 use super::plot::Plot;
+use super::sheet::UNIT;
 use super::{Axis, Chart, Ink, Numbers, Paint};
 
 /// A point: one variant of a study.
@@ -24,6 +25,11 @@ pub struct ParetoPoint {
     pub ink: Ink,
     /// Whether the point is on the front: no other point dominates it.
     pub front: bool,
+    /// Whether it is the knee of the front: with both measures scaled to the range of the front, the point that is farthest from the
+    /// chord between its ends, on the better side.
+    pub knee: bool,
+    /// The labels of the points of the front that dominate it.
+    pub dominated_by: Vec<String>,
     /// Name beside the point.
     pub label: String,
     /// Tooltip of the point.
@@ -66,6 +72,9 @@ impl Chart for ParetoChart {
         if !front.is_empty() {
             entries.push(("Pareto front".to_owned(), Ink::Text, Swatch::Dashed(Dash::EVEN)));
         }
+        if self.points.iter().any(|point| point.knee) {
+            entries.push(("knee".to_owned(), Ink::Text, Swatch::Ring));
+        }
         if !self.aside.is_empty() {
             let variants = if self.aside.len() == 1 { "variant" } else { "variants" };
             let text = format!("not drawn: {} {variants} without a mean", self.aside.len());
@@ -73,22 +82,38 @@ impl Chart for ParetoChart {
         }
         let heading = (self.title.as_str(), paint.size(self.size), paint);
         let (sheet, plot) = Plot::under_legend(heading, (&self.x, &self.y), &entries, (true, true), 0);
-        for ParetoPoint { x, y, x_interval, y_interval, ink, .. } in &self.points {
-            let across = x_interval.map(|(low, high)| [(low, *y), (high, *y)]);
-            let up = y_interval.map(|(low, high)| [(*x, low), (*x, high)]);
-            for arm in [across, up].into_iter().flatten() {
-                plot.faint(arm, *ink);
+        // Dominated points are lighter. The front is drawn last, and named first.
+        let (front_points, dominated): (Vec<&ParetoPoint>, Vec<&ParetoPoint>) =
+            self.points.iter().partition(|point| point.front);
+        let crosses = |points: &[&ParetoPoint]| {
+            for ParetoPoint { x, y, x_interval, y_interval, ink, .. } in points {
+                let across = x_interval.map(|(low, high)| [(low, *y), (high, *y)]);
+                let up = y_interval.map(|(low, high)| [(*x, low), (*x, high)]);
+                for arm in [across, up].into_iter().flatten() {
+                    plot.faint(arm, *ink);
+                }
             }
-        }
-        plot.line(&self.stairs(&front), Ink::Text, 1.2, Some(Dash::EVEN));
+        };
         let radius = |point: &ParetoPoint| if point.front { 5.0 } else { 3.8 };
-        let at = |point: &ParetoPoint| plot.at(point.x, point.y);
-        // The front is drawn last, and named first.
-        let mut order: Vec<&ParetoPoint> = self.points.iter().collect();
-        order.sort_by_key(|point| point.front);
-        for point in &order {
-            plot.mark((point.x, point.y), point.ink, radius(point), false, &point.title);
+        let marks = |points: &[&ParetoPoint]| {
+            for point in points {
+                plot.mark((point.x, point.y), point.ink, radius(point), false, &point.title);
+            }
+        };
+        if !dominated.is_empty() {
+            plot.sheet().lighter(|| {
+                crosses(&dominated);
+                marks(&dominated);
+            });
         }
+        crosses(&front_points);
+        plot.line(&self.stairs(&front), Ink::Text, 1.2, Some(Dash::EVEN));
+        marks(&front_points);
+        let at = |point: &ParetoPoint| plot.at(point.x, point.y);
+        for knee in front_points.iter().filter(|point| point.knee) {
+            plot.sheet().ring(at(knee), 10 * UNIT, Ink::Text);
+        }
+        let order: Vec<&ParetoPoint> = dominated.into_iter().chain(front_points).collect();
         let mut labels = Labels::beside(&plot, order.iter().map(|point| (at(point), radius(point))));
         for point in order.iter().rev().filter(|point| point.front || self.points.len() <= NAMED) {
             labels.write(&point.label, at(point));
@@ -117,6 +142,8 @@ impl Chart for ParetoChart {
             &y_low,
             &y_high,
             "Pareto-optimal",
+            "knee",
+            "dominated by",
             "note",
         ]);
         for point in &self.points {
@@ -124,12 +151,13 @@ impl Chart for ParetoChart {
             let variant = point.title.lines().next().unwrap_or_default().to_owned();
             let mut row = vec![point.kind.clone(), variant];
             row.extend([Some(point.x), x_low, x_high, Some(point.y), y_low, y_high].map(cell));
-            row.extend([if point.front { "yes" } else { "no" }.to_owned(), String::new()]);
+            row.extend([point.front, point.knee].map(|is| if is { "yes" } else { "no" }.to_owned()));
+            row.extend([point.dominated_by.join("; "), String::new()]);
             numbers.rows.push(row);
         }
         for (variant, why) in &self.aside {
-            let mut row = vec![String::new(); 10];
-            (row[1], row[9]) = (variant.clone(), why.clone());
+            let mut row = vec![String::new(); 12];
+            (row[1], row[11]) = (variant.clone(), why.clone());
             numbers.rows.push(row);
         }
         numbers

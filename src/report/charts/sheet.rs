@@ -137,6 +137,18 @@ impl Sheet {
         self.shape(at, radius, ink, ink.shape(), filled, title);
     }
 
+    /// What `draw` draws, lighter.
+    pub(super) fn lighter(&self, draw: impl FnOnce()) {
+        self.0.borrow_mut().body.push_str("<g opacity=\"0.5\">\n");
+        draw();
+        self.0.borrow_mut().body.push_str("</g>\n");
+    }
+
+    /// Draws a ring around a mark.
+    pub(super) fn ring(&self, at: (i32, i32), radius: i32, ink: Ink) {
+        self.shape(at, radius, ink, Shape::Circle, false, None);
+    }
+
     /// Draws a filled or hollow shape.
     pub(super) fn shape(
         &self,

@@ -299,6 +299,8 @@ fn the_stairs_of_a_front_are_what_both_beat() {
         kind: "v".into(),
         ink: Ink::Series(0),
         front: true,
+        knee: false,
+        dominated_by: Vec::new(),
         label: "v".into(),
         title: String::new(),
     };
@@ -317,6 +319,19 @@ fn the_stairs_of_a_front_are_what_both_beat() {
         2 * (2 + 1),
         "two points and one of the legend, each on a border"
     );
+    assert!(!svg.contains("<g opacity") && !svg.contains(">knee<"), "{svg}");
+    // One that is dominated is lighter, and the knee has a ring, here and in the legend.
+    let dominated = ParetoPoint { front: false, dominated_by: vec!["v".into()], ..point(6.0, 9.5) };
+    let knee = ParetoPoint { knee: true, ..point(2.0, 3.0) };
+    let points = vec![point(1.0, 9.0), knee, point(5.0, 2.0), dominated];
+    let marked = ParetoChart { points, ..chart.clone() };
+    let svg = marked.svg(Paint::Page);
+    assert_eq!(svg.matches("<circle").count(), 2 * (4 + 1) + 2);
+    let lighter = svg.split_once("<g opacity").and_then(|(_, rest)| rest.split_once("</g>")).unwrap().0;
+    assert_eq!(lighter.matches("<circle").count(), 2, "{lighter}");
+    assert!(svg.contains(">knee</text>"), "{svg}");
+    let ends: Vec<_> = marked.numbers().rows.into_iter().map(|row| row[8..].join(",")).collect();
+    assert_eq!(ends, ["yes,no,,", "yes,yes,,", "yes,no,,", "no,no,v,"]);
     // The corner that both points dominate.
     let front = [(1.0, 9.0), (5.0, 2.0)];
     assert_eq!(chart.stairs(&front), [(1.0, 9.0), (5.0, 9.0), (5.0, 2.0)]);

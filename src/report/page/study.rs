@@ -141,7 +141,7 @@ fn trade_off(
         };
         let part: Vec<&StudyPoint<'_>> = points.iter().filter(here).collect();
         // Colours are those of the whole study, so they are the same in each part.
-        let chart = pareto(table, &part, (x, y), colour, size);
+        let chart = pareto(table, &part, (x, y), colour, None, size);
         let (mut name, mut caption) = ("pareto".to_owned(), capital(&chart.title));
         if let Some((axis, label)) = within.zip(label) {
             let at = format!("{} {label}", table.axes[axis]);
@@ -159,7 +159,7 @@ fn trade_off(
         }
         Figure::new(name, caption, chart, beside)
     });
-    let lead = "Each point is a variant, the mean of its runs; the cross through it has the 95 % intervals of both means (Student's t, over seeds), cut off where they leave the axes. Pareto-optimal variants are larger; the dashed line is the Pareto front. A variant with unstable or failed runs has no mean, and is not drawn.";
+    let lead = "Each point is a variant, the mean of its runs; the cross through it has the 95 % intervals of both means (Student's t, over seeds), cut off where they leave the axes. Pareto-optimal variants are larger, the others lighter; the dashed line is the Pareto front, and the ring is around its knee: with both measures scaled to the range of the front, the point that is farthest from the chord between its ends, on the better side. A variant with unstable or failed runs has no mean, and is not drawn.";
     Section { lead: vec![lead.to_owned()], figures: figures.collect(), ..Section::new("Trade-off") }
 }
 

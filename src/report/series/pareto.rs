@@ -1,26 +1,32 @@
 //! Pareto fronts from the table of a study.
 
+use super::front::{dominators, front, knee};
 use super::groups::ink;
 use super::study::{LEVEL, measure_axis, shown};
 use crate::report::charts::{ParetoChart, ParetoPoint};
 use crate::report::lists::distinct;
 use crate::study::statistics::mean_interval;
-use crate::study::{Better, MeasureInfo, StudyPoint, StudyTable};
+use crate::study::{Better, MeasureInfo, StudyPoint, StudyRow, StudyTable};
 
 /// Two measures of some points of a study against each other, each the mean of the runs of a point, with its interval. A point
 /// without a mean is not drawn: it would set the axes, and dominates no other.
+///
+/// Each interval is that of the mean, or, if there is a point `than`, that of the difference to it, paired by seed: seeds differ by far
+/// more than variants do, and by the same in all of them.
 pub(crate) fn pareto(
     table: &StudyTable,
     variants: &[&StudyPoint<'_>],
     (x, y): (usize, usize),
     colour: Option<usize>,
+    than: Option<&StudyPoint<'_>>,
     size: (u32, u32),
 ) -> ParetoChart {
     let [x_info, y_info] = [x, y].map(|measure| MeasureInfo::of(&table.measures[measure]));
     let less_is_better = (x_info.better != Better::Higher, y_info.better != Better::Higher);
     let means: Vec<Option<(f64, f64)>> =
         variants.iter().map(|variant| variant.mean(x).zip(variant.mean(y))).collect();
-    let front = front(&means, less_is_better);
+    let on = front(&means, less_is_better);
+    let knee = knee(&means, &on, less_is_better);
     // Colours are those of the whole study, so they are the same in each part.
     let kinds = colour.map_or_else(Vec::new, |axis| table.labels(axis));
     // Beside a point stand its labels on the axes that neither its colour nor this part of the study gives.
@@ -31,9 +37,12 @@ pub(crate) fn pareto(
     if named.is_empty() {
         named.extend(colour);
     }
+    let label = |variant: &StudyPoint<'_>| {
+        named.iter().map(|axis| variant.labels[*axis].as_str()).collect::<Vec<_>>().join(", ")
+    };
     let mut points: Vec<ParetoPoint> = Vec::new();
     let mut aside = Vec::new();
-    for ((variant, mean), front) in variants.iter().zip(&means).zip(front) {
+    for (at, (variant, mean)) in variants.iter().zip(&means).enumerate() {
         let kind = colour.map_or("variant", |axis| variant.labels[axis].as_str());
         let name = table.axes.iter().zip(variant.labels).map(|(axis, label)| format!("{axis} {label}"));
         let name = name.collect::<Vec<_>>().join(", ");
@@ -41,20 +50,27 @@ pub(crate) fn pareto(
             aside.push((name, why(variant, (x, y))));
             continue;
         };
-        let interval = |measure: usize| {
-            let estimate = mean_interval(&variant.values(measure), LEVEL)?;
-            Some((estimate.low, estimate.high))
+        let interval = |measure: usize, mean: f64| match than {
+            None => mean_interval(&variant.values(measure), LEVEL).map(|found| (found.low, found.high)),
+            Some(than) if than.labels == variant.labels => None,
+            Some(than) => {
+                let found = mean_interval(&differences(variant, than, measure), LEVEL)?;
+                let half = (found.high - found.low) / 2.0;
+                Some((mean - half, mean + half))
+            }
         };
-        let label = named.iter().map(|axis| variant.labels[*axis].as_str()).collect::<Vec<_>>().join(", ");
+        let better = dominators((a, b), &means, &on, less_is_better);
         points.push(ParetoPoint {
             x: a,
             y: b,
-            x_interval: interval(x),
-            y_interval: interval(y),
+            x_interval: interval(x, a),
+            y_interval: interval(y, b),
             kind: kind.to_owned(),
             ink: ink(kinds.iter().position(|found| *found == kind).unwrap_or(0)),
-            front,
-            label,
+            front: on[at],
+            knee: knee == Some(at),
+            dominated_by: better.into_iter().map(|other| label(variants[other])).collect(),
+            label: label(variant),
             title: format!(
                 "{name}\n{} and {} (mean of {} runs)",
                 shown(a),
@@ -74,6 +90,13 @@ pub(crate) fn pareto(
         aside,
         size,
     }
+}
+
+/// The differences of the runs of a point to those of another with the same seed, in a measure that both have.
+fn differences(of: &StudyPoint<'_>, than: &StudyPoint<'_>, measure: usize) -> Vec<f64> {
+    let value = |row: &StudyRow| row.values.get(measure).copied().flatten().filter(|value| value.is_finite());
+    let other = |seed: u64| than.done().find(|row| row.seed == seed).and_then(value);
+    of.done().filter_map(|row| Some(value(row)? - other(row.seed)?)).collect()
 }
 
 /// Why a point of a study has no mean.
@@ -100,25 +123,4 @@ fn reach(points: &[(f64, Option<(f64, f64)>)]) -> impl Iterator<Item = f64> {
         let (one, other) = interval.unwrap_or((*mean, *mean));
         [one.max(low - beyond), other.min(high + beyond)]
     })
-}
-
-/// Which points are on the Pareto front: no other point is at least as good in both measures and better in one. Points without a
-/// value are not on it.
-pub(crate) fn front(points: &[Option<(f64, f64)>], less_is_better: (bool, bool)) -> Vec<bool> {
-    let turned =
-        |(x, y): (f64, f64)| (if less_is_better.0 { x } else { -x }, if less_is_better.1 { y } else { -y });
-    let mut order: Vec<(usize, (f64, f64))> =
-        points.iter().enumerate().filter_map(|(at, point)| Some((at, turned((*point)?)))).collect();
-    order.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let mut on = vec![false; points.len()];
-    let mut best: Option<(f64, f64)> = None;
-    for (at, point) in order {
-        // In this order all points that could dominate it came before, so it must be better in the second measure or equal to the
-        // last.
-        if best.is_none_or(|best| point.1 < best.1 || point == best) {
-            on[at] = true;
-            best = Some(point);
-        }
-    }
-    on
 }

@@ -35,7 +35,7 @@ fn a_pareto_front_has_a_cross_and_a_name_for_each_point() {
     let table = example(&["fcfs", "easy", "conservative"]);
     let all = table.points();
     let here: Vec<&StudyPoint<'_>> = all.iter().filter(|point| point.labels[1] == "0.5").collect();
-    let chart = pareto(&table, &here, (0, 1), Some(0), (530, 330));
+    let chart = pareto(&table, &here, (0, 1), Some(0), None, (530, 330));
     let names: Vec<&str> = chart.points.iter().map(|point| point.label.as_str()).collect();
     assert_eq!(names, ["fcfs", "easy", "conservative"], "one load only, so it is not in the names");
     for point in &chart.points {
@@ -52,10 +52,17 @@ fn a_pareto_front_has_a_cross_and_a_name_for_each_point() {
             "in the legend, and with a border beside the point"
         );
     }
+    // Paired by seed, the second policy waits 61 to 64 s longer than the first: the interval is of these, t = 3.182 on three degrees of freedom.
+    let paired = pareto(&table, &here, (0, 1), Some(0), Some(here[0]), (530, 330));
+    assert_eq!((paired.points[0].x_interval, paired.points[0].y_interval), (None, None));
+    let (low, high) = paired.points[1].x_interval.unwrap();
+    assert!(((low + high) / 2.0 - paired.points[1].x).abs() < 1e-6, "around the mean");
+    assert!((high - low - 2.0 * 3.182 * libm::sqrt(5.0 / 3.0) / 2.0).abs() < 0.01, "{low} {high}");
+    assert!(paired.points.iter().all(|point| point.front), "each waits longer, and draws less");
     // Both loads: the name is what the colour does not say.
-    let chart = pareto(&table, &all.iter().collect::<Vec<_>>(), (0, 1), Some(0), (530, 330));
+    let chart = pareto(&table, &all.iter().collect::<Vec<_>>(), (0, 1), Some(0), None, (530, 330));
     assert_eq!(chart.points[0].label, "0.5");
-    let none = pareto(&table, &all.iter().collect::<Vec<_>>(), (0, 1), None, (530, 330));
+    let none = pareto(&table, &all.iter().collect::<Vec<_>>(), (0, 1), None, None, (530, 330));
     assert_eq!(none.points[0].label, "fcfs, 0.5");
 }
 
@@ -112,7 +119,7 @@ fn titles_of_axes_have_units() {
     let layout = Layout::of(&table, None).unwrap();
     let along = |measure| curves(&table, &layout, measure, &layout.charts(&table)[0], (530, 300));
     let points = table.points();
-    let front = pareto(&table, &points.iter().collect::<Vec<_>>(), (0, 1), Some(0), (530, 330));
+    let front = pareto(&table, &points.iter().collect::<Vec<_>>(), (0, 1), Some(0), None, (530, 330));
     let differences = by_policy(&table, &["mean_wait", "energy.meter_kwh"]);
     let layer =
         TimeLayer { name: "n".into(), ink: Ink::Series(0), style: TimeStyle::Line, points: Vec::new() };

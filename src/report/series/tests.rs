@@ -6,8 +6,9 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::distribution::{Measured, Quantity, ecdf, heat};
+use super::front::{dominators, front, knee};
 use super::groups::Groups;
-use super::pareto::{front, pareto};
+use super::pareto::pareto;
 use super::run::RunSeries;
 use super::steps::{Accrual, Steps};
 use super::study::{Layout, curves};
@@ -81,7 +82,22 @@ proptest! {
             .iter()
             .map(|point| point.is_some_and(|point| !points.iter().flatten().any(|other| beats(*other, point))))
             .collect();
-        prop_assert_eq!(front(&points, less), expected);
+        let on = front(&points, less);
+        prop_assert_eq!(&on, &expected);
+        // What is not on it is dominated by a point that is, and by no other points of it than those that beat it.
+        for (at, point) in points.iter().enumerate() {
+            let Some(point) = point else { continue };
+            let by = dominators(*point, &points, &on, less);
+            let beating = |other: &usize| on[*other] && points[*other].is_some_and(|other| beats(other, *point));
+            prop_assert_eq!(&by, &(0..points.len()).filter(beating).collect::<Vec<_>>());
+            prop_assert_eq!(on[at], by.is_empty());
+        }
+        // The knee is on the front, and between its ends.
+        if let Some(at) = knee(&points, &on, less) {
+            prop_assert!(on[at]);
+            let front = || points.iter().zip(&on).filter(|(_, on)| **on).filter_map(|(point, _)| *point);
+            prop_assert!(front().any(|other| other.0 < points[at].unwrap().0) && front().any(|other| other.0 > points[at].unwrap().0));
+        }
     }
 
     #[test]
@@ -266,6 +282,28 @@ fn classes_beyond_a_byte_are_not_mixed() {
     assert_eq!(a.sorted(Quantity::Response, |group| group == 255), [256.0]);
 }
 
+/// Scaled to the range of the front, (1, 5), (3, 2), (9, 1) are (0, 1), (1/4, 1/4), (1, 0): the middle one is half of the square beyond the chord.
+#[test]
+fn the_knee_is_farthest_from_the_chord() {
+    let of = |points: &[(f64, f64)], less| {
+        let points: Vec<_> = points.iter().copied().map(Some).collect();
+        knee(&points, &front(&points, less), less)
+    };
+    let less = (true, true);
+    assert_eq!(of(&[(9.0, 1.0), (3.0, 2.0), (1.0, 5.0)], less), Some(1));
+    // A dominated point is no knee, and does not set the range.
+    assert_eq!(of(&[(9.0, 1.0), (3.0, 2.0), (1.0, 5.0), (100.0, 100.0)], less), Some(1));
+    assert_eq!(of(&[(9.0, 1.0), (5.0, 1.5), (3.0, 2.0), (2.0, 4.0), (1.0, 5.0)], less), Some(2));
+    // Where more is better in the second measure.
+    assert_eq!(of(&[(9.0, 5.0), (3.0, 4.0), (1.0, 1.0)], (true, false)), Some(1));
+    // On the chord, beyond it, between two points, and of one point there is none.
+    assert_eq!(of(&[(0.0, 2.0), (1.0, 1.0), (2.0, 0.0)], less), None);
+    assert_eq!(of(&[(0.0, 10.0), (9.0, 9.0), (10.0, 0.0)], less), None);
+    assert_eq!(of(&[(0.0, 1.0), (1.0, 0.0)], less), None);
+    assert_eq!(of(&[(1.0, 1.0)], less), None);
+    assert_eq!(of(&[], less), None);
+}
+
 /// A variant with an unstable run has no mean, neither in a front nor in a curve: it is aside, sets no axis and dominates no point.
 #[test]
 fn a_point_that_grows_has_no_mean_in_any_picture() {
@@ -274,7 +312,7 @@ fn a_point_that_grows_has_no_mean_in_any_picture() {
         3,easy,1,done,1,1,0,0,0,0,0,no,0,1:0,,2,3\n4,easy,2,done,1,1,0,0,0,0,0,no,0,1:0,,4,3\n";
     let table = StudyTable::read_csv("tiny", text.as_bytes()).unwrap();
     let points = table.points();
-    let chart = pareto(&table, &points.iter().collect::<Vec<_>>(), (0, 1), None, (400, 300));
+    let chart = pareto(&table, &points.iter().collect::<Vec<_>>(), (0, 1), None, None, (400, 300));
     let drawn: Vec<_> = chart.points.iter().map(|point| (point.x, point.y, point.front)).collect();
     assert_eq!(drawn, [(3.0, 3.0, true)]);
     assert_eq!(chart.aside, [("policy fcfs".to_owned(), "1 of 2 runs are unstable".to_owned())]);

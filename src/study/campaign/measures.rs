@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Campaign;
 use super::file::Wanted;
@@ -23,8 +23,19 @@ const OPEN: [&str; 4] = ["churn.wasted", "churn.attempts", "churn.refusals", "el
 
 /// The measures that a run of the campaign can have, as far as they are known beforehand.
 fn known(campaign: &Campaign, run: u64) -> Result<BTreeSet<String>, RunError> {
-    let run = Run::new(campaign.scenario(run)?, 1, &campaign.policies);
-    Ok(known_by(serde_json::to_value(run.outline()?).map_err(RunError::run)?))
+    let scenario = campaign.scenario(run)?;
+    let may_sleep = scenario.resolved.may_sleep();
+    let run = Run::new(scenario, 1, &campaign.policies);
+    let mut summary = serde_json::to_value(run.outline()?).map_err(RunError::run)?;
+    if may_sleep {
+        // Only a run shows whether machines slept.
+        let energy = json!({ "asleep_kwh": 0, "transitions_kwh": 0 });
+        for (beside, part) in [("meter_kwh", energy), ("nominal", json!({ "dormant": 0 }))] {
+            let parts = part.as_object().into_iter().flatten();
+            parts.for_each(|(key, measure)| with_group(&mut summary, beside, key, measure));
+        }
+    }
+    Ok(known_by(summary))
 }
 
 /// The measures of a run with this summary, made before its first event.
@@ -38,7 +49,7 @@ fn known_by(mut summary: Value) -> BTreeSet<String> {
     }
     // Only a run shows whether its jobs request a start, change, or do not run to their end.
     let later = [("dedicated", empty::<DedicatedMeasures>()), ("to_the_end", empty::<ToTheEnd>())];
-    later.iter().for_each(|(key, measures)| with_group(&mut summary, key, measures));
+    later.iter().for_each(|(key, measures)| with_group(&mut summary, "mean_wait", key, measures));
     if let Some(entries) = summary.as_object_mut() {
         entries.entry("elastic").or_insert(empty::<ElasticSummary>());
         if entries.get("broker").is_some_and(|broker| broker.get("planning").is_some()) {
@@ -62,13 +73,13 @@ fn has(ids: &BTreeSet<String>, wanted: &str) -> bool {
         || OPEN.iter().any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// Adds measures of some jobs of a group to those of all of its jobs, where they are missing.
-fn with_group(value: &mut Value, key: &str, measures: &Value) {
+/// Adds measures where there is one called `beside`, and they are missing: those of some jobs of a group to those of all of its jobs.
+fn with_group(value: &mut Value, beside: &str, key: &str, measures: &Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| with_group(item, key, measures)),
+        Value::Array(items) => items.iter_mut().for_each(|item| with_group(item, beside, key, measures)),
         Value::Object(entries) => {
-            entries.values_mut().for_each(|entry| with_group(entry, key, measures));
-            if entries.contains_key("mean_wait") {
+            entries.values_mut().for_each(|entry| with_group(entry, beside, key, measures));
+            if entries.contains_key(beside) {
                 entries.entry(key).or_insert_with(|| measures.clone());
             }
         }

@@ -41,6 +41,19 @@ pub enum Shows {
         /// The axis with one curve for each label; chosen automatically if it is `None`.
         by: Option<String>,
     },
+    /// Two measures of a campaign against each other, with the Pareto front.
+    Pareto {
+        /// The campaign's file.
+        campaign: String,
+        /// Ids of the two measures.
+        measures: [String; 2],
+        /// The runs to draw, as of curves.
+        of: Side,
+        /// The axes whose labels can be chosen among. Each combination of the others has a front of its own.
+        among: Vec<String>,
+        /// The point to which intervals are of differences, paired by seed: labels on axes of `among`. If it is empty, intervals are of means.
+        than: Side,
+    },
     /// The greatest gains of the seeds, for claims with [`Expects::UpTo`].
     Gains {
         /// The ids of the claims, one row each.
@@ -60,6 +73,9 @@ pub(super) struct FigureKeys {
     of: Option<BTreeMap<String, Labels>>,
     along: Option<String>,
     by: Option<String>,
+    measures: Option<Vec<String>>,
+    among: Option<Labels>,
+    than: Option<BTreeMap<String, Labels>>,
     claims: Option<Ids>,
     labels: Option<BTreeMap<String, String>>,
     caption: Option<String>,
@@ -74,7 +90,7 @@ enum Ids {
 }
 
 /// The kinds of figures.
-const KINDS: [&str; 2] = ["curves", "gains"];
+const KINDS: [&str; 3] = ["curves", "gains", "pareto"];
 
 /// What is shown in hints on incomplete figures.
 const SEE: &str = "docs/papers.md says what a figure is made of";
@@ -87,12 +103,14 @@ pub(super) fn read(
     before: &[Figure],
 ) -> Result<Figure, ClaimError> {
     let shows = contents(&keys, claims).map_err(|error| error.of("a figure"))?;
-    if let Shows::Curves { campaign, along, by, .. } = &shows {
+    if let Shows::Curves { campaign, .. } | Shows::Pareto { campaign, .. } = &shows {
         check_measured(campaign, claims)?;
-        if by.as_ref() == Some(along) {
-            let problem = format!("a figure: `by` is the axis of `along`, `{along}`");
-            return refuse(problem, "leave `by` out, or name another axis");
-        }
+    }
+    if let Shows::Curves { along, by, .. } = &shows
+        && by.as_ref() == Some(along)
+    {
+        let problem = format!("a figure: `by` is the axis of `along`, `{along}`");
+        return refuse(problem, "leave `by` out, or name another axis");
     }
     let name = name_of(keys.name, &shows, before).map_err(|error| error.of("a figure"))?;
     Ok(Figure { name, shows, caption: keys.caption.unwrap_or_default(), line })
@@ -100,33 +118,38 @@ pub(super) fn read(
 
 fn contents(keys: &FigureKeys, claims: &[Claim]) -> Result<Shows, ClaimError> {
     let kind = keys.kind.as_deref().unwrap_or(KINDS[0]);
-    let curves = match kind {
-        "curves" => true,
-        "gains" => false,
-        _ => {
-            let hint = suggestion(kind, KINDS).unwrap_or_else(|| KINDS.join(", "));
-            return refuse(format!("there is no kind `{kind}`"), hint);
-        }
-    };
-    let of_curves = [
-        ("campaign", keys.campaign.is_some()),
-        ("measure", keys.measure.is_some()),
-        ("along", keys.along.is_some()),
-        ("of", keys.of.is_some()),
-        ("by", keys.by.is_some()),
+    // The keys of a figure, whether they are given, and the kinds that need them and that may have them.
+    let all = [
+        ("campaign", keys.campaign.is_some(), "curves pareto", ""),
+        ("measure", keys.measure.is_some(), "curves", ""),
+        ("measures", keys.measures.is_some(), "pareto", ""),
+        ("along", keys.along.is_some(), "curves", ""),
+        ("among", keys.among.is_some(), "pareto", ""),
+        ("of", keys.of.is_some(), "", "curves pareto"),
+        ("by", keys.by.is_some(), "", "curves"),
+        ("than", keys.than.is_some(), "", "pareto"),
+        ("claims", keys.claims.is_some(), "gains", ""),
+        ("labels", keys.labels.is_some(), "", "gains"),
     ];
-    let of_gains = [("claims", keys.claims.is_some()), ("labels", keys.labels.is_some())];
-    let (needed, foreign) = match curves {
-        true => (&of_curves[..3], &of_gains[..]),
-        false => (&of_gains[..1], &of_curves[..]),
-    };
-    if let Some((key, _)) = foreign.iter().find(|(_, given)| *given) {
-        let hint = format!("leave it out, or write `kind = \"{}\"`", KINDS[usize::from(curves)]);
+    if !KINDS.contains(&kind) {
+        let hint = suggestion(kind, KINDS).unwrap_or_else(|| KINDS.join(", "));
+        return refuse(format!("there is no kind `{kind}`"), hint);
+    }
+    let is_of = |kinds: &str| kinds.split(' ').any(|of| of == kind);
+    if let Some((key, _, needed, allowed)) =
+        all.iter().find(|(_, given, needed, allowed)| *given && !is_of(needed) && !is_of(allowed))
+    {
+        let other =
+            needed.split(' ').chain(allowed.split(' ')).find(|kind| !kind.is_empty()).unwrap_or_default();
+        let hint = format!("leave it out, or write `kind = \"{other}\"`");
         return refuse(format!("`{key}` is not of `kind = \"{kind}\"`"), hint);
     }
-    let caption = ("caption", keys.caption.is_some());
-    if let Some((key, _)) = needed.iter().chain([&caption]).find(|(_, given)| !given) {
+    let needed = all.iter().filter(|(_, _, needed, _)| is_of(needed)).map(|(key, given, ..)| (*key, *given));
+    if let Some((key, _)) = needed.chain([("caption", keys.caption.is_some())]).find(|(_, given)| !given) {
         return refuse(format!("it has no `{key}`"), SEE);
+    }
+    if let (Some(campaign), Some(measures), Some(among)) = (&keys.campaign, &keys.measures, &keys.among) {
+        return pareto(campaign, measures, among, keys);
     }
     match (keys.campaign.clone(), keys.measure.clone(), keys.along.clone(), &keys.claims) {
         (Some(campaign), Some(measure), Some(along), _) => {
@@ -147,6 +170,29 @@ fn contents(keys: &FigureKeys, claims: &[Claim]) -> Result<Shows, ClaimError> {
     }
 }
 
+fn pareto(
+    campaign: &str,
+    measures: &[String],
+    among: &Labels,
+    keys: &FigureKeys,
+) -> Result<Shows, ClaimError> {
+    let Ok(measures) = <[String; 2]>::try_from(measures.to_vec()) else {
+        return refuse("`measures` has the two that are drawn against each other", SEE);
+    };
+    let among = among.clone().texts();
+    let than = side(keys.than.clone().unwrap_or_default());
+    if among.is_empty() {
+        return refuse("`among` names no axis", "name the axes whose labels can be chosen among");
+    }
+    let one = |axis: &String| than.get(axis).is_some_and(|labels| labels.len() == 1);
+    let one_point = than.len() == among.len() && among.iter().all(one);
+    if !than.is_empty() && !one_point {
+        return refuse("`than` is not one point", "give it one label of each axis of `among`");
+    }
+    let of = side(keys.of.clone().unwrap_or_default());
+    Ok(Shows::Pareto { campaign: campaign.to_owned(), measures, of, among, than })
+}
+
 fn name_of(written: Option<String>, shows: &Shows, before: &[Figure]) -> Result<String, ClaimError> {
     let name = match (written, shows) {
         (Some(name), _) if is_file_name(&name) => name,
@@ -156,6 +202,9 @@ fn name_of(written: Option<String>, shows: &Shows, before: &[Figure]) -> Result<
         }
         (None, Shows::Curves { campaign, measure, .. }) => {
             plain(&format!("{}-{measure}", campaign.trim_end_matches(".toml")))
+        }
+        (None, Shows::Pareto { campaign, .. }) => {
+            plain(&format!("{}-pareto", campaign.trim_end_matches(".toml")))
         }
         (None, Shows::Gains { .. }) => "gains".to_owned(),
     };
@@ -222,10 +271,18 @@ fn selected(ids: &Ids, claims: &[Claim]) -> Result<Vec<String>, ClaimError> {
 
 /// Checks that the axes and labels that a figure names exist.
 pub(super) fn check_figure(shows: &Shows, campaign: &Campaign) -> Result<(), ClaimError> {
-    let Shows::Curves { of, along, by, .. } = shows else { return Ok(()) };
+    let none = Side::new();
+    let (of, than, named): (_, _, Vec<&String>) = match shows {
+        Shows::Curves { of, along, by, .. } => (of, &none, std::iter::once(along).chain(by).collect()),
+        Shows::Pareto { of, than, among, .. } => (of, than, among.iter().collect()),
+        Shows::Gains { .. } => return Ok(()),
+    };
     let axes: Vec<&str> = campaign.axes().collect();
-    for axis in [Some(along), by.as_ref()].into_iter().flatten() {
+    for axis in named {
         axis_at(&axes, axis, "")?;
+    }
+    for (axis, wanted) in than {
+        check_labels(axis, wanted, &campaign.labels(axis_at(&axes, axis, "")?))?;
     }
     for (axis, wanted) in of {
         check_labels(axis, wanted, &campaign.labels(axis_at(&axes, axis, "")?))?;

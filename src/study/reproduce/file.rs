@@ -109,15 +109,18 @@ impl Label {
     }
 }
 
+impl Labels {
+    pub(super) fn texts(self) -> Vec<String> {
+        let labels = match self {
+            Self::One(label) => vec![label],
+            Self::Several(labels) => labels,
+        };
+        labels.into_iter().map(Label::text).collect()
+    }
+}
+
 pub(super) fn side(labels: BTreeMap<String, Labels>) -> Side {
-    let texts = |labels| match labels {
-        Labels::One(label) => vec![label],
-        Labels::Several(labels) => labels,
-    };
-    labels
-        .into_iter()
-        .map(|(axis, labels)| (axis, texts(labels).into_iter().map(Label::text).collect()))
-        .collect()
+    labels.into_iter().map(|(axis, labels)| (axis, labels.texts())).collect()
 }
 
 /// The keys for the statement of a claim about a measure.

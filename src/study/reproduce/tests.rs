@@ -163,6 +163,36 @@ fn a_figure_of_gains_is_of_claims_on_greatest_gains() {
 }
 
 #[test]
+fn a_pareto_figure_has_two_measures_and_axes_to_choose_among() {
+    let at = CLAIMS.find("[[figure]]").unwrap();
+    let figure = |keys: &str| {
+        let head = "[[figure]]\nkind = \"pareto\"\ncampaign = \"model.toml\"\ncaption = \"c\"\n";
+        said(&format!("{}{head}{keys}\n", &CLAIMS[..at]), MODEL)
+    };
+    let measures = "measures = [\"mean_wait\", \"site.here.mean_wait\"]\n";
+    let with = |keys: &str| figure(&format!("{measures}{keys}"));
+    assert_eq!(with("among = \"policy\"").0, "it runs");
+    assert_eq!(with("among = [\"policy\"]\nthan = { policy = \"fcfs\" }").0, "it runs");
+    assert_eq!(with("").0, "10: a figure: it has no `among`");
+    assert_eq!(figure("among = \"policy\"").0, "10: a figure: it has no `measures`");
+    assert_eq!(with("among = \"polcy\"").1, "did you mean `policy`?");
+    let one = figure("among = \"policy\"\nmeasures = [\"mean_wait\"]");
+    assert_eq!(one.0, "10: a figure: `measures` has the two that are drawn against each other");
+    let unknown = figure("among = \"policy\"\nmeasures = [\"mean_wait\", \"makespan\"]");
+    assert_eq!(unknown.0, "10: a figure: the campaign does not measure `makespan`");
+    assert_eq!(with("among = \"policy\"\nthan = { load = 1 }").0, "10: a figure: `than` is not one point");
+    let label = with("among = \"policy\"\nthan = { policy = \"fcsf\" }");
+    assert_eq!(label.0, "10: a figure: axis `policy` has no `fcsf`; it has fcfs, easy");
+    assert_eq!(
+        with("among = \"policy\"\nalong = \"policy\""),
+        (
+            "10: a figure: `along` is not of `kind = \"pareto\"`".to_owned(),
+            "leave it out, or write `kind = \"curves\"`".to_owned()
+        )
+    );
+}
+
+#[test]
 fn figures_have_files_of_their_own() {
     let at = CLAIMS.find("[[figure]]").unwrap();
     let two = |name: &str, other: &str| {

@@ -174,6 +174,24 @@ fn the_measures_of_a_campaign_are_listed() {
     assert_eq!((&wait["unit"], &wait["better"]), (&"s".into(), &"lower".into()));
 }
 
+/// What machines draw asleep can be asked for where they have a sleep state, and only there.
+#[test]
+fn measures_of_sleep_are_those_of_machines_that_may_sleep() {
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = "['energy.transitions_kwh', 'site.*.energy.asleep_kwh', 'usage.dormant']";
+    let text = |class: &str| {
+        format!(
+            "measures = {wanted}\n[scenario]\n[[scenario.site]]\nname = 'delft'\npower_policy = 'sleep-idle'\nmachines = [{{ class = 'node', count = 8, idle = '95 W', busy = '200 W'{class} }}]\nworkload = 'lublin[jobs=30,load=0.2]'\n"
+        )
+    };
+    let store = folder.path().join("store").display().to_string();
+    let sleeps = file(folder.path(), "sleeps.toml", text(", sleep = { power = '9 W', wake = '150 s' }"));
+    let out = gridemu(&["campaign", &sleeps, "--store", &store, "--json"]).well().out.clone();
+    assert!(out.contains("energy.transitions_kwh") && out.contains("site.delft.energy.asleep_kwh"), "{out}");
+    let never = file(folder.path(), "never.toml", text(""));
+    gridemu(&["campaign", &never]).ends(2, &["there is no measure `usage.dormant`"]);
+}
+
 /// Every measure that a grid of everything can have has a meaning, and a name in one style.
 #[test]
 fn every_measure_has_a_meaning() {
@@ -286,6 +304,38 @@ fn the_study_of_grouping_judges_its_predictions() {
     // The page of the study is of these claims.
     let whole = fs::read_to_string(study.join("claims.toml")).unwrap();
     let page = fs::read_to_string(study.join("../../../docs/studies/grouping.md")).unwrap();
+    for id in whole.lines().filter_map(|line| line.strip_prefix("id       = ")) {
+        assert!(page.contains(&format!("`{}`", id.trim_matches('"'))), "{id}");
+    }
+}
+
+/// The study of sleep: its campaigns are as large as they say, and its claims are judged and its fronts drawn of few jobs, too.
+#[test]
+fn the_study_of_sleep_judges_its_predictions() {
+    let study = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/studies/sleep");
+    let folder = tempfile::tempdir().unwrap();
+    let small = folder.path().join("sleep");
+    fs::create_dir(&small).unwrap();
+    for entry in fs::read_dir(&study).unwrap() {
+        let entry = entry.unwrap();
+        let text = fs::read_to_string(entry.path()).unwrap();
+        let text = text.replace("\"3001..3040\"", "[7, 8]").replace("jobs = 2000", "jobs = 30");
+        fs::write(small.join(entry.file_name()), text).unwrap();
+    }
+    for (campaign, points) in [("load", 50), ("wake", 36), ("local", 18)] {
+        let path = study.join(format!("{campaign}.toml")).display().to_string();
+        let runs = gridemu(&["campaign", &path, "--list", "--json", "--store", "nowhere"]).json();
+        assert_eq!(runs.as_array().unwrap().len(), 40 * points, "{campaign}");
+    }
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let small = small.display().to_string();
+    gridemu(&["reproduce", &small, "--pages", &place("pages"), "--store", &place("store")]).well();
+    let page = fs::read_to_string(folder.path().join("pages/sleep.md")).unwrap();
+    assert_eq!(page.matches("|variant|mean wait (s)|IT energy (kWh)|Pareto front|").count(), 5, "{page}");
+    assert!(page.contains("](sleep/front-load-0.2.svg)"), "{page}");
+    // The page of the study is of these claims.
+    let whole = fs::read_to_string(study.join("claims.toml")).unwrap();
+    let page = fs::read_to_string(study.join("../../../docs/studies/sleep.md")).unwrap();
     for id in whole.lines().filter_map(|line| line.strip_prefix("id       = ")) {
         assert!(page.contains(&format!("`{}`", id.trim_matches('"'))), "{id}");
     }
