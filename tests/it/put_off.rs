@@ -90,6 +90,7 @@ fn changing(mut case: GridCase, policy: &str, draws: u64) -> GridCase {
         let value = |minute: i64| (minute * 7_919 * at + (draws % 1_000) as i64) % 997 * 1_000_000;
         site.tariff.carbon = Some(PerKwh::Day((0..1_440).map(value).collect()));
         site.tariff.carbon_by_hour = None;
+        site.cap_power(None).expect("no cap");
         for group in site.partitions.iter_mut().flat_map(|part| &mut part.groups) {
             group.busy = group.busy.max(Power::from_milliwatts(200_000));
         }

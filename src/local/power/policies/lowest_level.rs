@@ -31,7 +31,8 @@ pub(super) fn info() -> PowerPolicyInfo {
             None | Some("never") => SleepRule::NEVER,
             Some(text) => {
                 let after: Result<Span, _> = text.parse();
-                let after = after.map_err(|_| NamedError::bad_value("lowest-level", AFTER.key, text, AFTER.values))?;
+                let after = after
+                    .map_err(|_| NamedError::bad_value("lowest-level", AFTER.key, text, AFTER.values))?;
                 SleepRule { after, reserve }
             }
         };
