@@ -5,7 +5,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::power::by_machine;
 use crate::model::{PartitionSpec, ProcSet};
 use crate::platform::{Draw, Drawn, Tariff};
 use crate::units::{Power, Rate, Time};
@@ -77,7 +76,7 @@ impl Loads {
             self.busy.remove_all(&gone);
             gone
         };
-        for (at, count, _) in by_machine(&changed, self.cores) {
+        for (at, count) in changed.blocks(self.cores) {
             self.follow(at, now, tariff);
             let group = self.groups.partition_point(|(first, _)| *first <= at).saturating_sub(1);
             let points = &self.groups[group].1;
@@ -94,7 +93,7 @@ impl Loads {
     /// machines had busy cores.
     pub(super) fn drawn(&mut self, procs: &ProcSet, now: Time, tariff: &Tariff) -> Drawn {
         let mut drawn = Drawn::default();
-        for (at, count, _) in by_machine(procs, self.cores) {
+        for (at, count) in procs.blocks(self.cores) {
             self.follow(at, now, tariff);
             drawn.merge_times(&self.machines[at as usize].drawn, count);
         }

@@ -106,12 +106,36 @@ impl ProcSet {
     /// The members of both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
-        let mut out = self.clone();
+        // A few processors and many are as fast in either order.
+        let (few, many) = if self.words.len() <= other.words.len() { (self, other) } else { (other, self) };
+        let mut out = few.clone();
         for (at, word) in out.words.iter_mut().enumerate() {
-            *word &= other.word(self.base + at as u32);
+            *word &= many.word(few.base + at as u32);
         }
         out.trim();
         out
+    }
+
+    /// The `count` lowest members that are not, or with `inside` are, members of `other`; fewer if there are no more.
+    pub fn lowest_beside(&self, other: &Self, inside: bool, count: u32) -> Self {
+        let (mut left, mut found) = (count, Self::new());
+        for (index, word) in self.indexed() {
+            if left == 0 {
+                break;
+            }
+            let there = other.word(index);
+            let word = word & if inside { there } else { !there };
+            let here = word.count_ones();
+            if here > 0 {
+                if found.words.is_empty() {
+                    found.base = index;
+                }
+                found.words.resize((index - found.base) as usize, 0);
+                found.words.push(if here <= left { word } else { lowest_bits(word, left) });
+                left -= here.min(left);
+            }
+        }
+        found
     }
 
     /// Removes and returns the `count` lowest members; `None`, with nothing removed, if there are fewer.
@@ -140,6 +164,38 @@ impl ProcSet {
             }
         }
         None
+    }
+
+    /// The blocks of so many numbers that have members, ascending, and how many each has.
+    pub fn blocks(&self, size: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let (mut words, mut left) = (self.indexed(), (0, 0_u64));
+        let mut begun: Option<(u32, u32)> = None;
+        std::iter::from_fn(move || {
+            loop {
+                let (index, word) = left;
+                if word == 0 {
+                    match words.next() {
+                        Some(next) => left = next,
+                        None => return begun.take(),
+                    }
+                    continue;
+                }
+                let block = (index * BITS + word.trailing_zeros()) / size;
+                // The members of the block in this word are its lowest ones.
+                let width = (u64::from(block + 1) * u64::from(size)).saturating_sub(u64::from(index * BITS));
+                let mask = if width >= u64::from(BITS) { u64::MAX } else { (1 << width) - 1 };
+                let here = (word & mask).count_ones();
+                left = (index, word & !mask);
+                match &mut begun {
+                    Some((last, count)) if *last == block => *count += here,
+                    _ => {
+                        if let Some(whole) = begun.replace((block, here)) {
+                            return Some(whole);
+                        }
+                    }
+                }
+            }
+        })
     }
 
     /// The lowest member.
@@ -323,7 +379,7 @@ impl fmt::Debug for ProcSet {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use proptest::prelude::*;
 
@@ -360,6 +416,15 @@ mod tests {
                     prop_assert_eq!(model(&taken), a.iter().copied().take(count as usize).collect());
                     prop_assert_eq!(model(&left), a.iter().copied().skip(count as usize).collect());
                 }
+            }
+            for size in [1, 3, 16, 64, 100] {
+                let mut blocks: BTreeMap<u32, u32> = BTreeMap::new();
+                a.iter().for_each(|proc| *blocks.entry(proc / size).or_default() += 1);
+                prop_assert_eq!(sa.blocks(size).collect::<Vec<_>>(), blocks.into_iter().collect::<Vec<_>>());
+            }
+            for inside in [false, true] {
+                let wanted = a.iter().copied().filter(|proc| b.contains(proc) == inside).take(count as usize);
+                prop_assert_eq!(model(&sa.lowest_beside(&sb, inside, count)), wanted.collect());
             }
             let spread: BTreeSet<u32> = sa.intervals().flat_map(|(first, last)| first..=last).collect();
             prop_assert_eq!(spread, a);

@@ -115,7 +115,7 @@ impl Partition {
             state.check_share(share)?;
             state.placement(live, placement)
         })?;
-        let begin = self.state.begins_at(&placement, step.now);
+        let begin = self.state.begins_at(&placement, step.now).unwrap_or(step.now);
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
         live.first_start.get_or_insert(begin);
         live.attempts += 1;
@@ -254,9 +254,9 @@ impl Partition {
 
     /// Puts a job on free processors with a share.
     fn put(&mut self, key: JobKey, placement: ProcSet, share: Rate, step: &mut Step<'_>) -> Checked {
-        let (count, begin) = (placement.len(), self.state.begins_at(&placement, step.now));
-        let waits = !self.state.is_awake(&placement);
-        self.state.occupy(&placement, count, share, step);
+        let (count, later) = (placement.len(), self.state.begins_at(&placement, step.now));
+        let (begin, waits) = (later.unwrap_or(step.now), later.is_some());
+        self.state.occupy(&placement, count, share, waits, step);
         if self.state.multiprogramming_level > 1 {
             self.state.reshared.insert_all(&placement);
         }

@@ -187,9 +187,9 @@ impl Sleepers {
         if self.all_awake() {
             return found;
         }
-        for (at, _, range) in by_machine(procs, self.cores) {
+        for (at, _) in procs.blocks(self.cores) {
             if self.machines[at as usize].mode != Mode::Awake {
-                found.insert_all(&ProcSet::range(range.start, range.end));
+                found.insert_all(&self.processors(at).intersection(procs));
             }
         }
         found
@@ -206,7 +206,7 @@ impl Sleepers {
     pub(in crate::local) fn take(&mut self, procs: &ProcSet, now: Time) {
         self.rouse(procs);
         let mut woken = ProcSet::new();
-        for (at, count, _) in by_machine(procs, self.cores) {
+        for (at, count) in procs.blocks(self.cores) {
             let machine = &mut self.machines[at as usize];
             if machine.used == 0 {
                 match machine.mode {
@@ -229,11 +229,12 @@ impl Sleepers {
     /// Processors of machines that are up are free from now on.
     pub(in crate::local) fn give(&mut self, procs: &ProcSet, now: Time) {
         let mut idle = ProcSet::new();
-        for (at, count, range) in by_machine(procs, self.cores) {
+        for (at, count) in procs.blocks(self.cores) {
+            let of_machine = self.processors(at);
             let machine = &mut self.machines[at as usize];
             machine.used -= count;
             if machine.mode != Mode::Awake {
-                self.dormant.insert_all(&ProcSet::range(range.start, range.end));
+                self.dormant.insert_all(&of_machine.intersection(procs));
                 self.dormant_procs += count;
             }
             match machine.mode {
@@ -287,19 +288,19 @@ impl Sleepers {
         }
     }
 
-    /// When the last machine of these processors is awake, if they are in use from now on at the latest.
-    pub(in crate::local) fn awake_at(&self, procs: &ProcSet, now: Time) -> Time {
-        if self.all_awake() {
-            return now;
+    /// When the last machine of these free processors is awake, if they are in use from now on at the latest; `None` if all are awake.
+    pub(in crate::local) fn awake_at(&self, procs: &ProcSet, now: Time) -> Option<Time> {
+        if self.dormant.is_disjoint(procs) {
+            return None;
         }
         let wake = |at| self.state(at).map_or(Span::ZERO, |state| state.wake);
-        let awake = |(at, ..): (u32, u32, Range<u32>)| match self.machines[at as usize].mode {
-            Mode::Waking(until) => until,
-            Mode::Falling(until) => until + wake(at),
-            Mode::Asleep => now + wake(at),
-            Mode::Awake => now,
+        let awake = |(at, _): (u32, u32)| match self.machines[at as usize].mode {
+            Mode::Waking(until) => Some(until),
+            Mode::Falling(until) => Some(until + wake(at)),
+            Mode::Asleep => Some(now + wake(at)),
+            Mode::Awake => None,
         };
-        by_machine(procs, self.cores).map(awake).max().map_or(now, |last| last.max(now))
+        procs.blocks(self.cores).filter_map(awake).max().map(|last| last.max(now))
     }
 
     /// When the next transition ends, or a machine has been idle for long enough.
@@ -409,7 +410,7 @@ impl Sleepers {
 
     /// These processors are no longer free ones of machines that are not awake.
     fn rouse(&mut self, procs: &ProcSet) {
-        if self.dormant_procs > 0 {
+        if !self.dormant.is_disjoint(procs) {
             self.dormant_procs -= self.dormant.intersection(procs).len();
             self.dormant.remove_all(procs);
         }
@@ -470,17 +471,4 @@ fn group_of(groups: &[Group], machine: u32) -> usize {
 fn group_of_mut(groups: &mut [Group], machine: u32) -> &mut Group {
     let at = group_of(groups, machine);
     &mut groups[at]
-}
-
-/// The machines of processors: each with how many of them are in an interval, and which.
-pub(in crate::local) fn by_machine(
-    procs: &ProcSet,
-    cores: u32,
-) -> impl Iterator<Item = (u32, u32, Range<u32>)> {
-    procs.intervals().flat_map(move |(from, to)| {
-        (from / cores..=to / cores).map(move |machine| {
-            let range = from.max(machine * cores)..(to + 1).min((machine + 1) * cores);
-            (machine, range.end - range.start, range)
-        })
-    })
 }

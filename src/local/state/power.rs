@@ -67,9 +67,9 @@ impl State {
         standing.dormant += Usage::proc_time(draw.dormant, Rate::FULL, stretch.span);
     }
 
-    /// When a job would begin that gets these processors now: when the last of their machines is awake.
-    pub(in crate::local) fn begins_at(&self, procs: &ProcSet, now: Time) -> Time {
-        self.sleepers.as_ref().map_or(now, |sleepers| sleepers.awake_at(procs, now))
+    /// When a job would begin that gets these processors now: when the last of their machines is awake; `None` if all are.
+    pub(in crate::local) fn begins_at(&self, procs: &ProcSet, now: Time) -> Option<Time> {
+        self.sleepers.as_ref().and_then(|sleepers| sleepers.awake_at(procs, now))
     }
 
     /// Whether all machines of these processors are awake.
@@ -92,6 +92,15 @@ impl State {
         let Some(sleepers) = self.sleepers.as_ref().filter(|sleepers| sleepers.dormant().1 > 0) else {
             return self.groups.pick(&self.free, count);
         };
+        if self.spec.allocation_unit <= 1 && !self.groups.several() {
+            let dormant = sleepers.dormant().0;
+            let mut picked = self.free.lowest_beside(dormant, false, count);
+            let lacking = count - picked.len();
+            if lacking > 0 {
+                picked.insert_all(&self.free.lowest_beside(dormant, true, lacking));
+            }
+            return (picked.len() == count).then_some(picked);
+        }
         let waits = self.blocks(sleepers.dormant().0);
         let mut awake = self.free.clone();
         awake.remove_all(&waits);

@@ -13,13 +13,13 @@ impl State {
         placement: &ProcSet,
         count: u32,
         share: Rate,
+        waits: bool,
         step: &mut Step<'_>,
     ) {
         if self.multiprogramming_level == 1 {
-            let awake = self.is_awake(placement);
             self.take_free(placement, count, step);
             // Otherwise it begins later.
-            if awake {
+            if !waits {
                 self.machines(placement, MachineState::Busy, step);
             }
             return;

@@ -75,7 +75,8 @@ impl Partition {
             }
             Phase::Running | Phase::Suspended | Phase::Stalled => {
                 live.plan(&self.state.settings, machines);
-                if live.done >= live.target {
+                // One that waits for machines to wake up ends when it has begun.
+                if live.done >= live.target && live.since <= step.now {
                     live.has_run_enough();
                     self.end_job(key, Outcome::Completed, step);
                     return Ok(true);
@@ -197,7 +198,8 @@ impl Partition {
             return Err(CommandRefusal::NoRoom.into());
         }
         self.state.settle(key, step);
-        self.state.occupy(&more, by, share, step);
+        let waits = !self.state.is_awake(&more);
+        self.state.occupy(&more, by, share, waits, step);
         if let Some(live) = self.state.table.get_mut(key) {
             live.placement.insert_all(&more);
             live.held += by;
