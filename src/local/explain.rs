@@ -89,6 +89,14 @@ impl Case<'_> {
             profile.reserve(at, at + awake.holds(job.procs(), job.estimate()), job.procs());
             awake = awake.without(job.procs());
         }
+        // The pass counted on estimates at the slowest machines; a job that got faster ones is expected to end earlier.
+        let ran = self.facts.started.iter().filter_map(|job| Some((*job, self.view.get(*job)?)));
+        for (key, job) in ran.filter(|(_, job)| job.last_start() == Some(at)) {
+            let (foreseen, now) = (at + job.estimate(), self.view.expected_end(key));
+            if job.phase() == Phase::Running && now < foreseen {
+                profile.reserve(now, foreseen, job.placement().len());
+            }
+        }
         for (job, start) in &self.facts.dedicated {
             if let Some(start) = start {
                 reserve(&mut profile, *start, self.view.job(*job));
