@@ -184,6 +184,7 @@ proptest! {
         let mut others = variants();
         others.retain(|other| abilities(other).multiprogramming_level == multiprogramming_level);
         others.retain(|other| spec.reservations.is_empty() || abilities(other).keeps_reservations);
+        others.retain(|other| spec.power_cap.is_none() || !abilities(other).picks_processors);
         others.retain(|other| spec.order == gridemu::model::InstantOrder::Instant || abilities(other).space_sharing());
         let other = other.get(&others);
         let mut driver = Driver::new(&registry, spec, jobs, script);
