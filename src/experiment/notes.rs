@@ -163,7 +163,8 @@ pub fn unused_of_machines(site: &SiteSpec) -> Vec<String> {
             listed(with_state.iter().copied()),
             site.name
         )),
-        (policy, true) if policy != "always-on" => told.push(format!(
+        // Classes with levels that it does not choose among are told by themselves.
+        (policy, true) if !["always-on", "lowest-level"].contains(&policy) => told.push(format!(
             "`power_policy` of site `{}` has no effect: no class of its machines has a `sleep` state",
             site.name
         )),

@@ -273,7 +273,11 @@ impl OutputDir {
             if self.columns.names.powered {
                 let draws = Draws::of(&folder, sites, &turns, &outages).map_err(failed)?;
                 draws.write_pstates(&mut pstates)?;
-                draws.write_energy(&mut energy)?;
+                // Their power is linear in busy cores there.
+                let mut groups = sites.iter().flat_map(|site| &site.partitions).flat_map(|part| &part.groups);
+                if groups.all(|group| group.by_load.is_none()) {
+                    draws.write_energy(&mut energy)?;
+                }
             }
             Ok(())
         };
