@@ -45,6 +45,7 @@ pub use segment::RunSegment;
 pub use windows::{Call, Group, Over, WindowEnds, WindowError, WindowOptions, Windows};
 
 use self::center::build_center;
+use self::ending::{Ending, is_minute, next_minute};
 use self::moments::moment;
 use self::save::described;
 
@@ -85,8 +86,7 @@ pub struct Grid {
     /// Everything before this moment has happened.
     passed: Stamp,
     sequence: u64,
-    /// The longest time that news takes to reach every entity.
-    quiet: Span,
+    ending: Ending,
     /// A hash of the description.
     described: u128,
     /// The first full minute at which the verdict was asked for under this description: a fork whose news travels faster must not end the
@@ -168,6 +168,13 @@ impl Grid {
         Ok(grid)
     }
 
+    /// Makes the run last to the first full minute from `horizon` on, also if no job is left before: runs in which jobs end at different times
+    /// then account for the same stretch of time. Their accounts begin at 0.
+    pub fn lasting(&mut self, horizon: Time) {
+        self.ending.horizon = if is_minute(horizon) { horizon } else { next_minute(horizon) };
+        self.account_from_the_beginning();
+    }
+
     /// Makes the accounts of all sites cover the same time, from now to the end of the run.
     fn account_from_the_beginning(&mut self) {
         self.nodes.iter_mut().filter_map(Node::site_mut).for_each(Site::account_from_the_beginning);
@@ -182,7 +189,7 @@ impl Grid {
             sites: count,
             passed: Stamp::default(),
             sequence: 0,
-            quiet,
+            ending: Ending { quiet, ..Ending::default() },
             described,
             forked: Time::ZERO,
         }
@@ -264,11 +271,11 @@ impl Grid {
 
     /// The windows of a run of this grid, to `until` at the latest, otherwise as `options` say.
     pub fn windows(&self, until: Option<Time>, options: WindowOptions) -> WindowOptions {
-        let (quiet, callers) = (self.quiet, options.callers.clone());
+        let (ending, callers) = (self.ending, options.callers.clone());
         let over = move |pending: &[Quiescence], minute| {
             Quiescence::of_all(pending.iter().copied())
                 .with_callers(callers.as_ref())
-                .verdict(quiet)
+                .verdict(ending)
                 .is_over_at(minute)
         };
         let until = until.map_or(options.until, |until| Stamp::at(until).min(options.until));

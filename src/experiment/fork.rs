@@ -112,6 +112,10 @@ fn of_run(
         let end = |run: &Scenario| run.resolved.until.map_or("done".to_owned(), Time::told);
         branch.changes.push(format!("end of the run: {} instead of {}", end(&new), end(old)));
     }
+    if new.resolved.at_least != old.resolved.at_least {
+        let least = |run: &Scenario| run.resolved.at_least.map_or("none".to_owned(), Time::told);
+        branch.changes.push(format!("earliest end of the run: {} instead of {}", least(&new), least(old)));
+    }
     let adopt = !branch.changes.is_empty();
     let mut origin = old.clone();
     for (scenario, name) in [(&mut origin, AS_IT_WAS), (&mut new, CHANGED)] {

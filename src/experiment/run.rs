@@ -250,8 +250,11 @@ impl Run {
         let spec = &self.scenario.resolved.grid;
         let sources =
             inputs.sites.iter_mut().map(|opened| opened.as_mut().map(Opened::take_source)).collect();
-        let grid = Grid::build(spec, sources, inputs.portal.take(), &self.policies)
+        let mut grid = Grid::build(spec, sources, inputs.portal.take(), &self.policies)
             .map_err(RunError::from_building)?;
+        if let Some(horizon) = self.scenario.resolved.at_least {
+            grid.lasting(horizon);
+        }
         Ok((grid, inputs))
     }
 

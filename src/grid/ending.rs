@@ -13,6 +13,8 @@
 //! - The verdict is asked for at full minutes only, when all entities have passed the minute. So the accounts of all sites are
 //!   closed at one instant, which depends on what happened and not on the windows in which it was computed.
 //!
+//! - A run with a horizon is not over before it.
+//!
 //! Jobs that are left at `until`, or when the run is stuck, are recorded as unfinished by the entity that holds them, messages in its
 //! inbox included (`Grid::close`).
 
@@ -25,6 +27,15 @@ const MINUTE: Span = Span::from_secs(60);
 
 /// How long a grid in which no job moves waits for machines to come back.
 const PATIENCE: Span = Span::from_secs(365 * 86_400);
+
+/// What is known beforehand of the end of a run.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ending {
+    /// The longest time that news takes to reach every entity.
+    pub(super) quiet: Span,
+    /// The full minute before which the run is not over.
+    pub(super) horizon: Time,
+}
 
 /// Whether the run goes on.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -84,10 +95,10 @@ impl Quiescence {
         back.map_or(Time::ZERO, |back| back + quiet)
     }
 
-    /// The verdict, where `quiet` is the longest time that news takes to reach every entity.
-    pub(super) fn verdict(&self, quiet: Span) -> Verdict {
+    /// The verdict.
+    pub(super) fn verdict(&self, Ending { quiet, horizon }: Ending) -> Verdict {
         if self.jobs() == 0 && !self.more {
-            Verdict::Done(next_minute(self.last.max(self.known_back(quiet))))
+            Verdict::Done(next_minute(self.last.max(self.known_back(quiet))).max(horizon))
         } else if self.more || self.self_active {
             Verdict::GoOn
         } else {
@@ -120,10 +131,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_run_is_not_over_before_its_horizon() {
+        let over = |left: Quiescence, horizon| {
+            left.verdict(Ending { quiet: MINUTE, horizon: Time::from_secs(horizon) })
+        };
+        let done = Quiescence { admitted: 1, done: 1, last: Time::from_secs(100), ..Quiescence::default() };
+        assert_eq!(over(done, 60), Verdict::Done(Time::from_secs(120)));
+        assert_eq!(over(done, 600), Verdict::Done(Time::from_secs(600)));
+        // A run that is stuck has failed, and nothing is to be compared.
+        assert_eq!(over(Quiescence { done: 0, ..done }, 600), Verdict::Stuck(Time::from_secs(180)));
+    }
+
+    #[test]
     fn accounts_close_at_the_minute_after_the_last_job() {
         let last = |secs| Quiescence { last: Time::from_secs(secs), ..Quiescence::default() };
         let mut left = vec![Quiescence { admitted: 3, ..last(100) }, Quiescence { done: 2, ..last(130) }];
-        let verdict = |left: &[Quiescence]| Quiescence::of_all(left.iter().copied()).verdict(MINUTE);
+        let ending = Ending { quiet: MINUTE, ..Ending::default() };
+        let verdict = |left: &[Quiescence]| Quiescence::of_all(left.iter().copied()).verdict(ending);
         assert_eq!(verdict(&left), Verdict::Stuck(Time::from_secs(240)));
         left.push(Quiescence { done: 1, ..last(180) });
         assert_eq!(verdict(&left), Verdict::Done(Time::from_secs(240)));

@@ -90,12 +90,12 @@ impl Grid {
     /// # Errors
     /// As [`Grid::run`].
     pub fn run_stepwise(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
-        let (quiet, mut last, mut end) = (self.quiet, None, Stamp::END);
+        let (ending, mut last, mut end) = (self.ending, None, Stamp::END);
         let ends = |nodes: &[Node], next: Option<Stamp>| {
             let now = next.map(|next| next.time);
             // Between the rounds of an instant, messages without delay have not arrived yet.
             if now != last || now.is_none() {
-                let over = match left(nodes).verdict(quiet) {
+                let over = match left(nodes).verdict(ending) {
                     Verdict::GoOn => Time::NEVER,
                     // The verdict is asked for at full minutes: not at one that had passed when this state came to be.
                     Verdict::Done(end) | Verdict::Stuck(end) => end.max(last.map_or(Time::ZERO, next_minute)),
@@ -115,7 +115,7 @@ impl Grid {
     /// As [`Grid::run`].
     fn finish(&mut self, until: Option<Time>, sink: &mut dyn RecordSink) -> Result<(), GridError> {
         let left = self.left();
-        let (end, stuck) = match (left.verdict(self.quiet), until) {
+        let (end, stuck) = match (left.verdict(self.ending), until) {
             (Verdict::Done(end), _) => (until.map_or(end, |until| until.min(end)), false),
             (Verdict::Stuck(end), Some(until)) if until < end => (until, false),
             (Verdict::Stuck(end), _) => (end, true),
@@ -184,7 +184,7 @@ impl Grid {
         let Stamp { time, round } = self.passed;
         // Windows ask at full minutes that they reach, not at the one with which they begin.
         let left = self.left().with_callers(options.callers.as_ref());
-        if round == 0 && is_minute(time) && left.verdict(self.quiet).is_over_at(time) {
+        if round == 0 && is_minute(time) && left.verdict(self.ending).is_over_at(time) {
             return None;
         }
         let windows = self.windows(until, options);

@@ -46,7 +46,7 @@ pub fn find(log: &str) -> Result<PathBuf, String> {
     let data = std::env::var_os(VARIABLE).map(PathBuf::from);
     let Some(data) = data else {
         return Err(format!(
-            "`{name}` is an archive log; set the environment variable {VARIABLE} to its folder"
+            "`{name}` is a file of an archive; set the environment variable {VARIABLE} to its folder"
         ));
     };
     let places = FOLDERS.iter().map(|folder| data.join(folder).join(name));

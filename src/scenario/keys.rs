@@ -44,6 +44,9 @@ keys! {
         /// Latest end of the run, such as `"30 d"`; remaining jobs are unfinished. `"done"`: when
         /// [no job is left](grid.md#when-a-run-is-over).
         until: Or<Done, Span> = Or::Word(Done);
+        /// Earliest end of the run, such as `"10 d"`, rounded up to a minute: runs that are compared then account for the energy of
+        /// [the same stretch of time](energy.md#one-common-horizon), whenever their last job ends.
+        at_least: Option<Span> => "none";
         /// Date and time at which the run begins, with its zone: `"2023-01-02T00:00Z"`. [Traces](energy.md) of prices and carbon need it, and zones of sites.
         calendar: Option<Timestamp> => "none";
         /// What drives the entities: an actor each, or a plain loop (`"direct"`). The results are the same.

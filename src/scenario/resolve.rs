@@ -97,6 +97,16 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     if until == Some(Time::ZERO) {
         checker.wrong(&top.key("until"), "a run cannot end at 0; give a later end, or `done`");
     }
+    let at_least = keys.at_least.map(|span| Time::ZERO + span);
+    if let (Some(least), Some(most)) = (at_least, until)
+        && most < least
+    {
+        let message = format!(
+            "the run ends at {} at the latest, by `until`; give an earlier end, or leave one of them out",
+            most.told()
+        );
+        checker.wrong(&top.key("at_least"), message);
+    }
     let pace = checker.pace(keys);
     let name = keys.name.clone().unwrap_or_default();
     let checkpoint = keys.checkpoint.as_ref().and_then(|keys| checker.checkpoint(keys));
@@ -116,6 +126,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         measure,
         definitions,
         until,
+        at_least,
         calendar: keys.calendar,
         pace,
         engine: keys.engine,

@@ -28,6 +28,8 @@ pub struct ResolvedScenario {
     pub definitions: Definitions,
     /// The latest end of the run.
     pub until: Option<Time>,
+    /// The earliest end of the run.
+    pub at_least: Option<Time>,
     /// The date and time at which it begins, if that matters.
     pub calendar: Option<Timestamp>,
     /// Virtual seconds per second of the wall clock; `None` for a run that is as fast as possible.
@@ -78,7 +80,7 @@ impl ResolvedScenario {
         let [site] = &self.grid.sites[..] else { return false };
         let stands = site.churn.random.is_none() && site.churn.script.is_empty();
         let jobs_only = stands && site.orders.is_empty() && site.reservations.is_empty();
-        self.grid.broker.is_none() && self.until.is_none() && jobs_only
+        self.grid.broker.is_none() && self.until.is_none() && self.at_least.is_none() && jobs_only
     }
 
     /// True if the run draws from the streams of its seed: jobs of a generator without a seed of its own, estimates,

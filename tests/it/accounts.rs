@@ -169,6 +169,37 @@ fn accounts_are_the_integrals_of_the_files() {
     }
 }
 
+/// A site of 100 W with a job of an hour, and one that nobody uses: the run lasts as long as it was told to, and idle machines draw until then.
+#[test]
+fn a_run_lasts_to_its_horizon() {
+    let log = written(".swf", "1 1800 -1 3600 4 -1 -1 4 3600 -1 1 -1 -1 -1 -1 -1 -1 -1\n");
+    let site = |name: &str| {
+        format!(
+            "[[site]]\nname = \"{name}\"\nmachines = [{{ class = \"a\", count = 1, cores = 4, idle = \"100 W\", busy = \"300 W\" }}]\npolicy = \"fcfs\"\n"
+        )
+    };
+    let with_job = format!("{}workload = {{ log = \"{}\" }}\n", site("used"), log.path().display());
+    let grid = format!("{with_job}\n{}\n[broker]\npolicy = \"mct\"\n", site("spare"));
+    for (text, sites) in [(&with_job, 1.0), (&grid, 2.0)] {
+        let file = written(".toml", text);
+        let mut fingerprints = Vec::new();
+        for engine in ["engine=actors", "engine=direct"] {
+            let (summary, sums) = ran(file.path(), &["at_least=35970 s", engine]);
+            check(&summary, &sums);
+            // Ten hours at 100 W each, and an hour at 200 W more.
+            agrees("meter", &summary["energy"]["meter_kwh"], sites + 0.2);
+            agrees("nominal", &summary["usage"]["nominal"], sites * 4.0 * 36_000.0);
+            agrees("makespan", &summary["makespan"], 3_600.0);
+            fingerprints.push(summary["fingerprint"].clone());
+        }
+        assert_eq!(fingerprints[0], fingerprints[1]);
+        // It does not end a run that lasts longer.
+        let (longer, _) = ran(file.path(), &["at_least=1 h"]);
+        let (plain, _) = ran(file.path(), &["at_least=1 min"]);
+        agrees("an hour", &longer["energy"]["meter_kwh"], plain["energy"]["meter_kwh"].as_f64().unwrap());
+    }
+}
+
 #[test]
 fn accounts_under_churn_are_the_integrals_of_the_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -16,6 +16,8 @@ pub(super) struct Axis {
     pub(super) name: String,
     /// The values on the axis, at least one.
     pub(super) places: Vec<AxisPlace>,
+    /// Whether each seed has one of the values, in their order, instead of every one.
+    pub(super) with_seed: bool,
 }
 
 /// A value on an axis.
@@ -42,6 +44,8 @@ keys! {
         write: Option<String>;
         /// Named tables of keys and values.
         variants: Option<Anything>;
+        /// True if it is no axis of the table: the first seed has the first value, the second the next, and so on, from the first again after the last.
+        with_seed: bool = false;
     }
 }
 
@@ -116,7 +120,7 @@ impl Axis {
             }
             (None, None) => Err(sheet.problem(&at, "the axis has no values")),
         };
-        Ok(Self { name, places: places? })
+        Ok(Self { name, places: places?, with_seed: keys.with_seed })
     }
 
     fn of_variants(sheet: &Sheet, path: &Path, keys: &AxisKeys) -> Result<Self, Problem> {
@@ -142,7 +146,7 @@ impl Axis {
             Ok(AxisPlace { label: entry.key.clone(), sets: sheet.sets(&at, &format!("axis `{name}`"))? })
         });
         let places = places.collect::<Result<_, _>>()?;
-        Ok(Self { name, places })
+        Ok(Self { name, places, with_seed: keys.with_seed })
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct CampaignFile {
     /// The overrides that are the same in all runs.
     pub(super) fixed: Vec<Override>,
     pub(super) axes: Vec<Axis>,
+    /// What each seed has one value of.
+    pub(super) by_seed: Vec<Axis>,
     /// The seeds, and their place in the file; `None` for the seed of the scenario.
     pub(super) seeds: Option<(Vec<u64>, String)>,
     pub(super) measures: Vec<Wanted>,
@@ -111,6 +113,14 @@ impl CampaignFile {
         });
         let axes: Vec<Axis> = axes.collect::<Result<_, Problem>>()?;
         check_apart(&sheet, &axes, &fixed)?;
+        if let (None, Some(at)) = (&keys.seeds, axes.iter().position(|axis| axis.with_seed)) {
+            let path = top.key("axis").item(at).key("with_seed");
+            let problem = sheet.problem(&path, "the campaign has no `seeds` that its values could go with");
+            return Err(problem
+                .with_hint("add `seeds = 30` at the top of the file, or a list of seeds")
+                .into());
+        }
+        let (by_seed, axes): (Vec<Axis>, Vec<Axis>) = axes.into_iter().partition(|axis| axis.with_seed);
         if let Some(baseline) = &keys.baseline {
             check_baseline(&sheet, &axes, baseline)?;
         }
@@ -128,7 +138,17 @@ impl CampaignFile {
             Some(ids) => wanted_measures(&sheet, &top.key("measures"), &ids)?,
         };
         let base = base(&sheet, &top.key("scenario"))?;
-        Ok(Self { name, base, fixed, axes, seeds, measures, finite: keys.finite, baseline: keys.baseline })
+        Ok(Self {
+            name,
+            base,
+            fixed,
+            axes,
+            by_seed,
+            seeds,
+            measures,
+            finite: keys.finite,
+            baseline: keys.baseline,
+        })
     }
 }
 

@@ -76,7 +76,8 @@ impl Campaign {
     fn resolved(file: &Path, sets: &[Override], policies: &Policies) -> Result<Self, RunError> {
         let mut read = CampaignFile::load(file)?;
         for set in sets {
-            let varied = read.axes.iter().find(|axis| axis.keys().any(|key| key == set.key()));
+            let mut axes = read.axes.iter().chain(&read.by_seed);
+            let varied = axes.find(|axis| axis.keys().any(|key| key == set.key()));
             if let Some(axis) = varied {
                 let problem =
                     format!("`{}` is what the axis `{}` of {} varies", set.key(), axis.name, file.display());
@@ -199,6 +200,9 @@ impl Campaign {
         let mut sets = self.file.fixed.clone();
         for (axis, place) in self.file.axes.iter().zip(places) {
             sets.extend(axis.places[place].sets.iter().cloned());
+        }
+        for axis in &self.file.by_seed {
+            sets.extend(axis.places[seed % axis.places.len()].sets.iter().cloned());
         }
         if let Some((seeds, at)) = &self.file.seeds {
             let seed = seeds[seed].to_string();

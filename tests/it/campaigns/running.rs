@@ -54,6 +54,28 @@ fn a_row_is_the_run_of_its_scenario() {
     assert_eq!(points[17], ("easy", "0.9", 3));
 }
 
+/// An axis that goes with the seed is none of the table: the seeds take its values in turn.
+#[test]
+fn seeds_take_values_in_turn() {
+    let text = "scenario = \"base.toml\"\nseeds = [7, 8, 9]\n\n[[axis]]\nkey = \"site.main.policy\"\nvalues = [\"fcfs\", \"easy\"]\n\n\
+                [[axis]]\nkey = \"calendar\"\nvalues = [\"2022-01-03T00:00Z\", \"2022-07-04T00:00Z\"]\nwith_seed = true\n";
+    let campaign = of(text).unwrap();
+    let [first, second] = ["2022-01-03T00:00Z", "2022-07-04T00:00Z"];
+    let policies = Policies::standard();
+    let mut expected = Vec::new();
+    for policy in ["fcfs", "easy"] {
+        for (seed, begins) in [(7, first), (8, second), (9, first)] {
+            let sets =
+                [format!("site.main.policy={policy}"), format!("calendar={begins}"), format!("seed={seed}")];
+            let sets: Vec<_> = sets.iter().map(|set| gridemu::scenario::Override::set(set)).collect();
+            expected.push((policy, Scenario::load(&file("base.toml"), &sets, &policies).unwrap().hash));
+        }
+    }
+    let runs: Vec<_> = campaign.runs().iter().map(|run| (&*run.point[0], run.scenario_hash)).collect();
+    assert_eq!(runs, expected);
+    assert_eq!(campaign.axes().collect::<Vec<_>>(), ["policy"]);
+}
+
 #[test]
 fn threads_and_parts_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
