@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use gridemu::units::Span;
+
 /// What was charged to jobs.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Charged {
@@ -129,7 +131,8 @@ fn spells(changes: &[Row], site: &str, part: &str, state: &str, end: f64) -> Vec
     found
 }
 
-/// Adds up a run of several sites, or under a broker: all accounts are from 0 to the first full minute after the last end.
+/// Adds up a run of several sites, or under a broker: all accounts are from 0 to the first full minute after the last end, or to
+/// the earliest end of the run if that is later.
 pub(super) fn integrate(folder: &Path) -> Sums {
     let scenario: toml::Table =
         std::fs::read_to_string(folder.join("scenario.toml")).unwrap().parse().unwrap();
@@ -138,7 +141,11 @@ pub(super) fn integrate(folder: &Path) -> Sums {
     let last = jobs.iter().map(|job| number(job, "end")).fold(0.0, f64::max);
     // The last word of a job is at the broker a latency of 20 ms later.
     let word = if scenario.contains_key("broker") { 0.02 } else { 0.0 };
-    let end = ((last + word) / 60.0).floor() * 60.0 + 60.0;
+    let earliest = scenario.get("at_least").map_or(0.0, |written| {
+        let span: Span = written.as_str().unwrap().parse().unwrap();
+        (span.as_secs_f64() / 60.0).ceil() * 60.0
+    });
+    let end = (((last + word) / 60.0).floor() * 60.0 + 60.0).max(earliest);
     let completed: BTreeSet<[&str; 3]> = jobs
         .iter()
         .filter(|job| job["outcome"] == "completed")
