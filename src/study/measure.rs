@@ -136,12 +136,13 @@ impl MeasureInfo {
                 None => {}
             }
         }
-        // The names in lists of causes and reasons.
+        // The names in lists of causes and reasons, and the purposes of a ledger.
         let words: Vec<&str> = id.split('.').collect();
         let name = match words.as_slice() {
             ["churn", "wasted" | "attempts" | "refusals", name, _] | ["elastic", "refused", name] => {
                 Some(name)
             }
+            [.., "ledger", _, name] => Some(name),
             _ => None,
         };
         of.extend(name.map(|name| name.replace('_', " ")));
@@ -172,6 +173,7 @@ mod tests {
         assert_eq!(title("site.delft.local.mean_wait"), "mean wait, delft, local jobs");
         assert_eq!(title("churn.wasted.machine_left.proc_s"), "wasted work, machine left");
         assert_eq!(title("outcomes.failed"), "failed jobs");
+        assert_eq!(title("site.delft.ledger.carbon_kg.idle"), "carbon caused, delft, idle");
         assert_eq!(title("something_new"), "something_new");
     }
 

@@ -10,10 +10,12 @@ use super::file::Wanted;
 use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
 use crate::metrics::{
-    BacklogSummary, DedicatedMeasures, ElasticSummary, PlanningSummary, RecoverySummary, ToTheEnd,
+    BacklogSummary, DedicatedMeasures, ElasticSummary, PlanningSummary, Purpose, Purposes, RecoverySummary,
+    ToTheEnd,
 };
 use crate::model::did_you_mean;
 use crate::study::{WORKFLOW_MEASURES, charged, flat_measures, nearest_measure, stands_for};
+use crate::units::Power;
 
 /// Matches any name between the dots of an id.
 const ANY: &str = "*";
@@ -25,6 +27,7 @@ const OPEN: [&str; 4] = ["churn.wasted", "churn.attempts", "churn.refusals", "el
 fn known(campaign: &Campaign, run: u64) -> Result<BTreeSet<String>, RunError> {
     let scenario = campaign.scenario(run)?;
     let may_sleep = scenario.resolved.may_sleep();
+    let may_draw = scenario.resolved.grid.sites.iter().any(|site| site.greatest_power() > Power::ZERO);
     let run = Run::new(scenario, 1, &campaign.policies);
     let mut summary = serde_json::to_value(run.outline()?).map_err(RunError::run)?;
     if may_sleep {
@@ -35,7 +38,27 @@ fn known(campaign: &Campaign, run: u64) -> Result<BTreeSet<String>, RunError> {
             parts.for_each(|(key, measure)| with_group(&mut summary, beside, key, measure));
         }
     }
+    if may_draw {
+        with_ledgers(&mut summary);
+    }
     Ok(known_by(summary))
+}
+
+/// Adds a ledger beside each account of energy: before a run nothing is drawn, and there is none.
+fn with_ledgers(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(with_ledgers),
+        Value::Object(entries) => {
+            entries.values_mut().for_each(with_ledgers);
+            if let Some(energy) = entries.get("energy") {
+                let has = |key: &str| energy.get(key).map(|_| Purpose::default());
+                let (electricity, carbon_kg) = (has("electricity_cost"), has("carbon_kg"));
+                let ledger = Purposes { electricity, carbon_kg, ..Purposes::default() };
+                entries.entry("ledger").or_insert_with(|| json!(ledger));
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The measures of a run with this summary, made before its first event.

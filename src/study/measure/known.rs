@@ -21,7 +21,7 @@ const fn known(
     Known { ends, title, unit, better, meaning }
 }
 
-/// What is known of the measure `id`: the entry with the longest end of it.
+/// What is known of the measure `id`: the entry with the longest end of it, of equals the last.
 pub(super) fn find(id: &str) -> Option<&'static Known> {
     let fits = |known: &&Known| {
         let words: Vec<&str> = id.rsplit('.').take(known.ends.split('.').count()).collect();
@@ -118,6 +118,12 @@ const KNOWN: &[Known] = &[
     known("energy.transitions_kwh", "energy of transitions", "kWh", Lower, "Energy that machines drew on their way to sleep and back."),
     known("meter_kwh", "IT energy", "kWh", Lower, "Energy of jobs and of machines without jobs."),
     known("facility_kwh", "facility energy", "kWh", Lower, "IT energy times PUE."),
+    known("ledger.energy_kwh.*", "energy spent", "kWh", Lower, "Energy that the facility drew for this purpose; cooling is PUE, total all of it."),
+    known("ledger.energy_kwh.asleep", "energy spent", "kWh", Neither, "Energy that machines drew while they slept."),
+    known("ledger.electricity.*", "electricity paid", "", Lower, "What electricity for this purpose cost the sites where it has a price."),
+    known("ledger.electricity.asleep", "electricity paid", "", Neither, "What electricity of machines that slept cost the sites where it has a price."),
+    known("ledger.carbon_kg.*", "carbon caused", "kg", Lower, "CO₂ equivalent that this purpose caused, where the carbon intensity is known."),
+    known("ledger.carbon_kg.asleep", "carbon caused", "kg", Neither, "CO₂ equivalent that machines caused while they slept, where the carbon intensity is known."),
     known("wasted_proc_s", "processor time wasted by failed attempts", "s", Lower, "Processor-seconds of attempts that failed with machines of the site while their jobs went on."),
     known("usage.nominal", "nominal processor time", "s", Neither, "Processor-seconds of all processors over the account."),
     known("usage.useful", "useful processor time", "s", Neither, "Processor-seconds of jobs that completed."),

@@ -192,6 +192,28 @@ fn measures_of_sleep_are_those_of_machines_that_may_sleep() {
     gridemu(&["campaign", &never]).ends(2, &["there is no measure `usage.dormant`"]);
 }
 
+/// The lines of the ledger can be asked for: of energy where machines draw power, of money and carbon where they are known.
+#[test]
+fn measures_of_the_ledger_are_those_of_what_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = "['ledger.energy_kwh.idle', 'site.*.ledger.carbon_kg.useful']";
+    let text = |class: &str, keys: &str| {
+        format!(
+            "measures = {wanted}\n[scenario]\n[[scenario.site]]\nname = 'delft'\nmachines = [{{ class = 'node', count = 8{class} }}]\n{keys}\nworkload = 'lublin[jobs=30,load=0.2]'\n"
+        )
+    };
+    let store = folder.path().join("store").display().to_string();
+    let (draws, carbon) = (", idle = '95 W', busy = '200 W'", "carbon = '300 g/kWh'");
+    let path = file(folder.path(), "all.toml", text(draws, carbon));
+    let table = gridemu(&["campaign", &path, "--store", &store, "--json"]).json();
+    let values = table["rows"][0]["values"].as_array().unwrap();
+    assert!(values.len() == 2 && values.iter().all(|value| value.as_f64() > Some(0.0)), "{table}");
+    let path = file(folder.path(), "nothing.toml", text("", carbon));
+    gridemu(&["campaign", &path]).ends(2, &["there is no measure `ledger.energy_kwh.idle`"]);
+    let path = file(folder.path(), "no-carbon.toml", text(draws, ""));
+    gridemu(&["campaign", &path]).ends(2, &["there is no measure `site.*.ledger.carbon_kg.useful`"]);
+}
+
 /// Every measure that a grid of everything can have has a meaning, and a name in one style.
 #[test]
 fn every_measure_has_a_meaning() {
