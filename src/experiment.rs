@@ -20,6 +20,7 @@ mod error;
 mod explain;
 mod export;
 mod fork;
+mod ledgers;
 mod misfits;
 mod notes;
 mod progress;
@@ -44,7 +45,7 @@ pub use explain::{
 };
 pub use export::export_workflow;
 pub use fork::{Branch, Difference, ForkOptions, Futures, fork};
-pub use notes::{unused_of_machines, without_effect};
+pub use notes::{unused_of_grid, unused_of_machines, without_effect};
 pub use progress::{Notice, Progress, RunsDone};
 pub use replay::ReplayScenario;
 pub use rerun::rerun;

@@ -43,7 +43,9 @@ pub use enactment::{
     WorkflowSettings,
 };
 pub use failures::{Faults, TaskFailures};
-pub use grid::{BrokerSpec, GridSpec, Link, NetworkSpec, Payer, PlanningTime, Replan, Sharing, StorageSpec};
+pub use grid::{
+    BrokerSpec, DataRates, GridSpec, Link, NetworkSpec, Payer, PlanningTime, Replan, Sharing, StorageSpec,
+};
 pub use ids::{
     FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkflowId, WorkloadId,
 };

@@ -20,7 +20,7 @@ mod work;
 pub(crate) use calendar::Local;
 pub use calendar::{CalendarError, Timestamp, Zone};
 pub use carbon::{Carbon, CarbonIntensity};
-pub use data::{Bandwidth, Bytes};
+pub use data::{Bandwidth, Bytes, DataEnergy, DataPrice};
 pub use energy::{Energy, Power};
 pub use money::{EnergyPrice, Money, Price};
 pub use stamp::Stamp;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::mailbox::{Mailbox, Moments};
 use super::{Address, Body, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToDispatcher, ToNetwork};
 use crate::model::{NetworkSpec, SiteId, StorageSpec};
-use crate::platform::{Links, Place, Storage};
-use crate::units::{Span, Time};
+use crate::platform::{DataBill, Links, Moved, Place, Storage};
+use crate::units::{Bytes, Span, Time};
 
 /// Owns all data transfers, and notifies who asked for each when it has arrived. Messages do not pass through it: they take the
 /// latency of their link and no more.
@@ -27,6 +27,8 @@ pub struct Network {
     begun: u64,
     /// Sites that have left.
     away: BTreeSet<SiteId>,
+    /// The account of what has arrived.
+    moved: Moved,
 }
 
 /// A transfer that has not arrived.
@@ -37,6 +39,7 @@ struct Moving {
     id: u64,
     from: Place,
     to: Place,
+    data: Bytes,
     /// How many of reading, link and writing are not done.
     parts: u8,
 }
@@ -60,6 +63,7 @@ impl Network {
             moving: BTreeMap::new(),
             begun: 0,
             away: BTreeSet::new(),
+            moved: Moved::new(spec.data),
         }
     }
 
@@ -77,6 +81,7 @@ impl Network {
             return Err(self.bad_save("it was saved with other connections"));
         };
         self.links.change(&spec, now.time);
+        self.moved.change(spec.data);
         for (place, storage) in &mut self.storages {
             let StorageSpec { bandwidth, .. } = spec.storage(*place as usize);
             storage.change(StorageSpec { bandwidth, capacity: None }, now.time);
@@ -89,7 +94,7 @@ impl Network {
     fn handle_one(&mut self, letter: ToNetwork, now: Stamp, outbox: &mut dyn Outbox) {
         match letter {
             ToNetwork::Transfer { id, from, to, data, reply } => {
-                let mut moving = Moving { reply, id, from, to, parts: 1 };
+                let mut moving = Moving { reply, id, from, to, data, parts: 1 };
                 let is_copy = moving.is_copy();
                 if let Some(site) = self.away(from).or(self.away(to)).filter(|_| moving.is_copy()) {
                     return self.reply(moving, Some(site), now, outbox);
@@ -129,6 +134,11 @@ impl Network {
         }
     }
 
+    /// What the data that has arrived took, if it takes or costs anything.
+    pub fn bill(&self) -> Option<DataBill> {
+        self.moved.bill()
+    }
+
     /// Handles the end of a part of a transfer: after the last one it has arrived.
     fn part_done(&mut self, id: u64, now: Stamp, outbox: &mut dyn Outbox) {
         let Some(moving) = self.moving.get_mut(&id) else { return };
@@ -136,8 +146,12 @@ impl Network {
         if moving.parts == 0
             && let Some(moving) = self.moving.remove(&id)
         {
-            // What was in transit when its source left arrives.
-            self.reply(moving, self.away(moving.to), now, outbox);
+            // What was in transit when its source left arrives. Data of jobs arrives in any case.
+            let broken = self.away(moving.to);
+            if moving.from != moving.to && (broken.is_none() || !moving.is_copy()) {
+                self.moved.add(moving.data);
+            }
+            self.reply(moving, broken, now, outbox);
         }
     }
 

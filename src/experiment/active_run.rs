@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::checkpoint::{AtBarrier, Checkpointer, Control, RunState, Spent};
 use super::clock::now;
+use super::ledgers::{ledgers, moved};
 use super::recorder::Recorder;
-use super::run::ledgers;
 use super::{Commands, Inputs, Progress, RunError, RunErrorKind};
 use crate::grid::{Grid, Halt, Merge, RunSegment, WindowOptions};
 use crate::metrics::{GridSummary, Times};
@@ -165,7 +165,7 @@ impl ActiveRun {
                 // The accounts of a run that is stuck are closed.
                 let stuck = matches!(error.kind, RunErrorKind::Stuck { .. });
                 if let Some(output) = output.filter(|_| stuck) {
-                    output.write_ledger(&ledgers(&self.grid))?;
+                    output.write_ledger(&ledgers(&self.grid), moved(&self.grid))?;
                     output.finish(&summary(self, times, driven))?;
                 }
                 return Err(failed(error, folder, progress));
@@ -174,7 +174,7 @@ impl ActiveRun {
         };
         let summary = summary(self, times, driven);
         if let Some(output) = output {
-            output.write_ledger(&ledgers(&self.grid))?;
+            output.write_ledger(&ledgers(&self.grid), moved(&self.grid))?;
             if checkpointer.is_some() {
                 output.finish_for_good(&summary)?
             } else {

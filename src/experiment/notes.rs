@@ -4,11 +4,11 @@ use crate::entity::{Broker, BrokerTally, Portal};
 use crate::grid::Grid;
 use crate::metrics::{GridMeasures, GridSummary, Window};
 use crate::model::{
-    BrokerSpec, Outcome, PartitionSpec, PlacementRule, PlanRepair, RejectReason, Replan, SiteSpec, TaskOrder,
-    TransferMode,
+    BrokerSpec, Outcome, PartitionSpec, PlacementRule, PlanRepair, RejectReason, Replan, SiteSpec,
+    SiteTariff, TaskOrder, TransferMode,
 };
-use crate::scenario::{Scenario, listed};
-use crate::units::{Time, counted};
+use crate::scenario::{PlannedWorkload, ResolvedScenario, Scenario, listed};
+use crate::units::{Bytes, Time, counted};
 
 /// Notes of the grid's entities. A `single` site is not named.
 pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
@@ -133,6 +133,36 @@ pub fn without_effect(broker: &BrokerSpec, plans: bool) -> Vec<String> {
     }
     if plans && workflow.order != TaskOrder::default() {
         told.push(format!("`order` of `[workflow]` has no effect: `{policy}` has an order of its own"));
+    }
+    told
+}
+
+/// What has no effect of what a broker policy looks at, and of what moved data takes: nothing has it, or moves.
+pub fn unused_of_grid(resolved: &ResolvedScenario) -> Vec<String> {
+    let ResolvedScenario { grid, portal, .. } = resolved;
+    let mut told = Vec::new();
+    if let Some(BrokerSpec { policy, .. }) = &grid.broker {
+        let is = |key: &str, value: &str| policy.params.get(key).is_some_and(|written| written == value);
+        let weighs = |key: &str| policy.params.get(key).is_some_and(|written| written.parse() != Ok(0.0));
+        let knows = |of: fn(&SiteTariff) -> bool| grid.sites.iter().any(|site| of(&site.tariff));
+        let (wanted, known) = match policy.name.as_str() {
+            "cheapest" if is("of", "electricity") => {
+                ("price of electricity", knows(|tariff| tariff.electricity.is_some()))
+            }
+            "lowest-carbon" => ("carbon intensity", knows(|tariff| tariff.carbon.is_some())),
+            "weighted" if weighs("carbon") => ("carbon intensity", knows(|tariff| tariff.carbon.is_some())),
+            _ => ("", true),
+        };
+        if !known {
+            told.push(format!("`{policy}` has nothing to compare: no site has a {wanted}"));
+        }
+    }
+    let moves = |planned: &PlannedWorkload| planned.input > Bytes::ZERO || planned.output > Bytes::ZERO;
+    if !grid.network.data.is_none() && !resolved.has_workflows() && !portal.iter().any(moves) {
+        told.push(
+            "`energy` and `price` of `[network]` have no effect: no workload has data (`input`, `output`) or files"
+                .to_owned(),
+        );
     }
     told
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::active_run::{ActiveRun, Driver};
 use super::checkpoint::{Anew, Checkpointer, Restored, Snapshot, create_store};
+use super::ledgers::{ledgers, moved};
 use super::recorder::Recorder;
 use super::timed::Read;
 use super::workload::{Logs, Opened, read_once};
@@ -19,7 +20,7 @@ use crate::metrics::{
     Ages, BrokerFacts, GridFacts, GridMeasures, GridSummary, Ledger, PlanningSummary, RecoveryRule, Times,
     Window, WorkflowSummary,
 };
-use crate::model::{SiteId, SiteSpec};
+use crate::model::SiteId;
 use crate::output::{OutputDir, OutputMark, OutputOptions};
 use crate::scenario::{Engine, PlannedWorkload, Problem, ResolvedScenario, Scenario};
 use crate::workload::{Carrying, Merged, Source};
@@ -335,7 +336,7 @@ impl Run {
         whole: Duration,
     ) -> GridSummary {
         let ResolvedScenario { name, grid: spec, engine, measure, .. } = &self.scenario.resolved;
-        let ledgers = ledgers(grid);
+        let (ledgers, data) = (ledgers(grid), moved(grid));
         let tally = grid.broker().map(Broker::tally).unwrap_or_default();
         let single = single(&self.scenario.resolved, grid, &recorder.measured, own);
         let facts = GridFacts {
@@ -370,6 +371,10 @@ impl Run {
         for (site, of_site) in (0..).map(SiteId).zip(&mut summary.sites) {
             of_site.stored_peak_bytes = grid.broker().map_or(0, |broker| broker.stored_peak(site).count());
         }
+        if data.is_some() {
+            let all = Ledger::of_all(ledgers.iter().map(|(_, ledger)| ledger), data);
+            summary.account.ledger = all.account().ledger;
+        }
         summary.planning = (tally.awaited > 0).then(|| PlanningSummary {
             plans: tally.awaited,
             time_s: tally.planning as f64 / 1e6,
@@ -387,14 +392,4 @@ fn counted(of: WorkflowSummary, grid: &Grid) -> WorkflowSummary {
     let planner = grid.broker().filter(|broker| broker.abilities().workflows);
     let overtakes = planner.map(Broker::overtakes);
     WorkflowSummary { overtakes, repeated: grid.broker().and_then(Broker::repeated), ..of }
-}
-
-/// What each site spent.
-pub(super) fn ledgers(grid: &Grid) -> Vec<(SiteSpec, Ledger)> {
-    let ledgers = grid.sites().map(|site| {
-        let mut ledger = Ledger::default();
-        site.partitions().iter().for_each(|part| ledger.add(&part.usage(), site.spec().pue_ppm));
-        (site.spec().clone(), ledger)
-    });
-    ledgers.collect()
 }

@@ -100,8 +100,10 @@ fn typed(site: &SiteSpec, planned: &PlannedWorkload) -> Vec<String> {
             (machines.allocation_unit != plain.allocation_unit).then(|| machines.allocation_unit.to_string()),
         );
         value("speed", (speed != plain.speed()).then(|| speed.to_string()));
-        value("idle", (idle != plain.idle()).then(|| format!("'{idle}/core'")));
-        value("busy", (busy != plain.busy()).then(|| format!("'{busy}/core'")));
+        // A power by load is in the scenario.
+        let linear = machines.groups[0].by_load.is_none();
+        value("idle", (linear && idle != plain.idle()).then(|| format!("'{idle}/core'")));
+        value("busy", (linear && busy != plain.busy()).then(|| format!("'{busy}/core'")));
         value("pue", (site.pue_ppm != 1_000_000).then(|| (site.pue_ppm as f64 / 1e6).to_string()));
         value("price", (price != plain.price()).then(|| price.to_string()));
     }

@@ -6,9 +6,9 @@ use std::fmt::Display;
 use thiserror::Error;
 
 use crate::model::{
-    BrokerSpec, CheckpointInterval, ChurnSpec, FailureAction, GridSpec, InstantOrder, Link, LostData,
-    MachineGroup, PartitionSpec, Payer, PerKwh, PlanRepair, PlanningTime, RandomChurn, Replan, Sharing,
-    SiteSpec, SiteTariff, TaskOrder, TransferMode, WorkflowSettings,
+    BrokerSpec, CheckpointInterval, ChurnSpec, DataRates, FailureAction, GridSpec, InstantOrder, Link,
+    LostData, MachineGroup, PartitionSpec, Payer, PerKwh, PlanRepair, PlanningTime, RandomChurn, Replan,
+    Sharing, SiteSpec, SiteTariff, TaskOrder, TransferMode, WorkflowSettings,
 };
 use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
 
@@ -254,6 +254,7 @@ impl Found {
             Sharing::Shared => "shared".to_owned(),
             Sharing::Unshared => "unshared".to_owned(),
         });
+        self.may("what moving data takes", &old.data, &new.data, DataRates::to_string);
         for at in 0..old.uplinks.len().max(new.uplinks.len()) {
             self.may(&format!("uplink of {}", place(at)), &old.uplink(at), &new.uplink(at), width);
         }

@@ -101,8 +101,8 @@ impl Kind {
             Self::Site => 9,
             // 8: deadlines and budgets. 7: planning that takes time, memory and tags, overheads that take as long at any speed, what a job was charged. 6: tasks that fail by themselves, overheads of workflows.
             Self::Portal | Self::Dispatcher => 8,
-            // 4: who asked for a transfer.
-            Self::Network => 4,
+            // 5: what moved data takes. 4: who asked for a transfer.
+            Self::Network => 5,
             // 3: free processors by group of machines.
             Self::Directory => 3,
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Purposes;
-use crate::platform::{Bill, Ended, ProcTime, Usage, facility};
+use crate::platform::{Bill, DataBill, Ended, ProcTime, Usage, facility};
 use crate::units::{Carbon, Energy, Money};
 
 /// The ledgers of all partitions added up, still exact.
@@ -25,6 +25,8 @@ pub struct Ledger {
     pub(super) electricity: Option<Money>,
     pub(super) carbon: Option<Carbon>,
     pub(super) embodied: Option<Carbon>,
+    /// What moving data took: of all sites together, if it takes or costs anything.
+    pub(super) data: Option<DataBill>,
 }
 
 /// The use of the processors' time, in processor-seconds: `useful + wasted + overhead + reserved + idle + down =

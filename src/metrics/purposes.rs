@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::Ledger;
-use crate::platform::Amounts;
+use crate::platform::{Amounts, DataBill};
 use crate::units::{Carbon, Energy, Money};
 
-/// What energy, electricity and carbon were spent on. `useful + wasted + overhead + idle + asleep + transitions + cooling = total`.
+/// The line of moved data.
+const DATA: &str = "data";
+
+/// What energy, electricity and carbon were spent on. `useful + wasted + overhead + idle + asleep + transitions + cooling + data = total`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Purposes {
     /// Energy, in kilowatt-hours.
@@ -36,20 +39,30 @@ pub struct Purpose {
     pub transitions: f64,
     /// What the facility draws beside its machines: its PUE.
     pub cooling: f64,
-    /// All of it: what the facility draws.
+    /// Data that was moved between places; only of all sites together, where it takes or costs anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<f64>,
+    /// All of it: what the facility draws, and the network.
     pub total: f64,
 }
 
 impl Ledger {
     /// What energy, electricity and carbon were spent on, exactly: each purpose by its name, and all of them as `total`. Those whose price or
     /// intensity is not known are zero.
-    pub fn purposes(&self) -> [(&'static str, Amounts); 8] {
+    pub fn purposes(&self) -> impl Iterator<Item = (&'static str, Amounts)> {
+        self.lines().into_iter().filter(|(purpose, _)| *purpose != DATA || self.data.is_some())
+    }
+
+    fn lines(&self) -> [(&'static str, Amounts); 9] {
         let bill = &self.bill;
-        let total = Amounts {
+        let facility = Amounts {
             energy: self.facility,
             electricity: self.electricity.unwrap_or_default(),
             carbon: self.carbon.unwrap_or_default(),
         };
+        let data = self.data.unwrap_or_default().amounts;
+        let mut total = facility;
+        total += data;
         [
             ("useful", bill.useful),
             ("wasted", bill.wasted),
@@ -57,9 +70,18 @@ impl Ledger {
             ("idle", bill.idle()),
             ("asleep", bill.asleep),
             ("transitions", bill.transitions),
-            ("cooling", total - bill.meter),
+            ("cooling", facility - bill.meter),
+            (DATA, data),
             ("total", total),
         ]
+    }
+
+    /// The ledger of all sites and of the network between them.
+    pub fn of_all<'a>(sites: impl Iterator<Item = &'a Self>, data: Option<DataBill>) -> Self {
+        let mut all = Self::default();
+        sites.for_each(|ledger| all.merge(ledger));
+        all.data = data;
+        all
     }
 
     /// The part of the carbon of making the machines that falls to the run, if it is known of any. It is no part of the total.
@@ -67,14 +89,15 @@ impl Ledger {
         self.embodied
     }
 
-    /// Whether anything was drawn.
+    /// Whether anything was drawn, or data takes or costs anything.
     pub fn draws(&self) -> bool {
-        self.facility > Energy::ZERO
+        self.facility > Energy::ZERO || self.data.is_some()
     }
 
-    /// Whether electricity has a price, and whether its carbon intensity is known, at any of the sites.
-    pub const fn knows(&self) -> (bool, bool) {
-        (self.electricity.is_some(), self.carbon.is_some())
+    /// Whether electricity has a price, and whether its carbon intensity is known, at any of the sites, or of moved data.
+    pub fn knows(&self) -> (bool, bool) {
+        let data = self.data.unwrap_or_default();
+        (self.electricity.is_some() || data.priced, self.carbon.is_some() || data.emitted)
     }
 
     /// The same for people, if anything was drawn.
@@ -83,9 +106,10 @@ impl Ledger {
             return None;
         }
         let of = |amount: fn(&Amounts) -> f64| {
-            let [useful, wasted, overhead, idle, asleep, transitions, cooling, total] =
-                self.purposes().map(|(_, amounts)| amount(&amounts));
-            Purpose { useful, wasted, overhead, idle, asleep, transitions, cooling, total }
+            let [useful, wasted, overhead, idle, asleep, transitions, cooling, data, total] =
+                self.lines().map(|(_, amounts)| amount(&amounts));
+            let data = self.data.map(|_| data);
+            Purpose { useful, wasted, overhead, idle, asleep, transitions, cooling, data, total }
         };
         let (priced, emitted) = self.knows();
         Some(Purposes {

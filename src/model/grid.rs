@@ -1,9 +1,11 @@
 //! The description of a whole grid: sites, network, broker.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Named, SiteSpec, WorkflowSettings};
-use crate::units::{Bandwidth, Bytes, Span};
+use crate::units::{Bandwidth, Bytes, CarbonIntensity, DataEnergy, DataPrice, Span};
 
 /// The description of a whole grid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +41,34 @@ pub struct NetworkSpec {
     pub uplinks: Vec<Option<Bandwidth>>,
     /// By place, its storage; places that are not listed have one without limits.
     pub storages: Vec<StorageSpec>,
+    /// What moving data takes, costs and causes.
+    pub data: DataRates,
+}
+
+/// What data takes, costs and causes that goes from one place to another, at any time, whichever way it goes.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataRates {
+    /// The energy that the network draws for it.
+    pub energy: DataEnergy,
+    /// Its price, if it has one.
+    pub price: Option<DataPrice>,
+    /// The carbon intensity of this energy, if it is known.
+    pub carbon: Option<CarbonIntensity>,
+}
+
+impl DataRates {
+    /// Whether moving data takes and costs nothing.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for DataRates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} J/GB", self.energy.nanojoules() as f64 / 1e9)?;
+        self.price.iter().try_for_each(|price| write!(f, ", {}/GB", price.nanos() as f64 / 1e9))?;
+        self.carbon.iter().try_for_each(|carbon| write!(f, ", {} g/kWh", carbon.micrograms() as f64 / 1e6))
+    }
 }
 
 /// The description of the storage of a place.

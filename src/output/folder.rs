@@ -19,6 +19,7 @@ use super::rows::{self, Columns};
 use super::states::{Outage, States};
 use crate::metrics::{Definitions, Ledger};
 use crate::model::{Record, SiteSpec};
+use crate::platform::DataBill;
 
 mod lock;
 mod resume;
@@ -238,12 +239,16 @@ impl OutputDir {
         OutputSync::new(handles, &self.folder, &[SCENARIO], self.batsim.is_some())
     }
 
-    /// Writes `ledger.csv`: what each site and the whole grid spent energy, money and carbon on. Nothing if nothing was drawn.
+    /// Writes `ledger.csv`: what each site, moving data and the whole grid spent energy, money and carbon on. Nothing if nothing was drawn.
     ///
     /// # Errors
     /// [`OutputError::Place`] if it cannot be written.
-    pub fn write_ledger(&self, sites: &[(SiteSpec, Ledger)]) -> Result<(), OutputError> {
-        let text = ledger::text(sites);
+    pub fn write_ledger(
+        &self,
+        sites: &[(SiteSpec, Ledger)],
+        data: Option<DataBill>,
+    ) -> Result<(), OutputError> {
+        let text = ledger::text(sites, data);
         if text.is_empty() { Ok(()) } else { write_whole(&self.folder.join(LEDGER), text) }
     }
 

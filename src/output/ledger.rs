@@ -3,6 +3,7 @@
 use super::cells::{self, Label};
 use crate::metrics::Ledger;
 use crate::model::SiteSpec;
+use crate::platform::DataBill;
 use crate::units::Money;
 
 /// The columns of `ledger.csv`.
@@ -10,11 +11,11 @@ pub(super) const HEADER: &str = "site,purpose,energy_j,electricity,carbon_g";
 /// The name of the rows of all sites together; no site may have it.
 const ALL: &str = "grid";
 
-/// The file: a row for each purpose of each site that drew anything, and of all together if there are several. Empty if none drew anything.
-pub(super) fn text(sites: &[(SiteSpec, Ledger)]) -> Vec<u8> {
-    let mut all = Ledger::default();
-    sites.iter().for_each(|(_, ledger)| all.merge(ledger));
-    let several = (sites.len() > 1).then_some((ALL, &all));
+/// The file: a row for each purpose of each site that drew anything, and of all together if there are several, or data takes or costs anything. Empty
+/// if nothing was drawn.
+pub(super) fn text(sites: &[(SiteSpec, Ledger)], data: Option<DataBill>) -> Vec<u8> {
+    let all = Ledger::of_all(sites.iter().map(|(_, ledger)| ledger), data);
+    let several = (sites.len() > 1 || data.is_some()).then_some((ALL, &all));
     let each = sites.iter().map(|(spec, ledger)| (spec.name.as_str(), ledger)).chain(several);
     let mut out = Vec::new();
     for (name, ledger) in each.filter(|(_, ledger)| ledger.draws()) {

@@ -127,6 +127,12 @@ impl Links {
     /// Changes the connections from now on. Transfers on a link continue with what is left of them, and all pass at once if nothing
     /// limits them now; transfers that have left their link arrive as before.
     pub fn change(&mut self, network: &NetworkSpec, now: Time) {
+        let same = NetworkSpec { data: network.data, ..self.network.clone() } == *network;
+        if same {
+            // Only what data costs: nothing is faster or slower.
+            self.network = network.clone();
+            return;
+        }
         for pair in self.busy.keys().copied().collect::<Vec<_>>() {
             self.settle(pair, now);
         }

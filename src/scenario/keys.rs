@@ -21,7 +21,7 @@ use super::kind::words::{All, Any, Best, Done, Engine, Nothing, Or, Unlimited, V
 use crate::metrics::{Definitions, Penalty};
 use crate::model::{Distribution, FailureAction, JobClasses, Named, Payer, Replan, Sharing};
 use crate::store::EngineKind;
-use crate::units::{Bandwidth, Bytes, Power, Price, Span, Timestamp};
+use crate::units::{Bandwidth, Bytes, CarbonIntensity, DataEnergy, DataPrice, Power, Price, Span, Timestamp};
 
 keys! {
     /// A scenario: sites, a network, a broker, workloads, and what happens when. All that is left out has a default, which
@@ -223,6 +223,12 @@ keys! {
         /// What all transfers out of a site share, wherever they go; those into it share as much. The portal has no such limit unless
         /// `place` gives it one.
         uplink: Or<Unlimited, Bandwidth> = Or::Word(Unlimited);
+        /// Energy that it draws for data which goes from one place to another, such as `"5 J/GB"`: a line of the [ledger](output.md#ledger).
+        energy: Option<DataEnergy> => "0 J/GB";
+        /// Price of such data, such as `"0.09/GB"`: a line of the ledger, which no job is charged.
+        price: Option<DataPrice> => "none";
+        /// Carbon intensity of this energy, at any time.
+        carbon: Option<CarbonIntensity> => "unknown";
         /// A pair of places with other values.
         link: Option<Vec<LinkKeys>> = None => "none";
         /// A place with another uplink.

@@ -1,4 +1,4 @@
-//! Amounts of data in bytes, and bandwidth in bits per second.
+//! Amounts of data in bytes, bandwidth in bits per second, and what a gigabyte takes and costs to move.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,6 +26,43 @@ quantity! {
     from_bits
     /// Bits per second.
     bits
+}
+
+quantity! {
+    /// The energy of moving data, in nanojoules per gigabyte (10⁹ bytes).
+    DataEnergy(u64)
+    /// None.
+    ZERO
+    /// `nanojoules` per gigabyte.
+    from_nanojoules
+    /// Nanojoules per gigabyte.
+    nanojoules
+}
+
+quantity! {
+    /// The price of moving data, in 10⁻⁹ units of currency per gigabyte (10⁹ bytes).
+    DataPrice(u64)
+    /// Free of charge.
+    ZERO
+    /// `nanos` × 10⁻⁹ per gigabyte.
+    from_nanos
+    /// The price in 10⁻⁹ units per gigabyte.
+    nanos
+}
+
+read_with_units! {
+    /// Reads `"5 J/GB"` or `"0.06 kWh/GB"`.
+    DataEnergy: "an energy of moved data such as `5 J/GB` or `0.06 kWh/GB`", &[
+        ("J/GB", 1_000_000_000),
+        ("kJ/GB", 1_000_000_000_000),
+        ("Wh/GB", 3_600_000_000_000),
+        ("kWh/GB", 3_600_000_000_000_000),
+    ]
+}
+
+read_with_units! {
+    /// Reads `"0.09/GB"` or `"90/TB"`.
+    DataPrice: "a price of moved data such as `0.09/GB`", &[("/GB", 1_000_000_000), ("/TB", 1_000_000)]
 }
 
 read_with_units! {
@@ -92,6 +129,14 @@ fn decimal(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_gigabyte_takes_is_read() {
+        assert_eq!("5 J/GB".parse(), Ok(DataEnergy::from_nanojoules(5_000_000_000)));
+        assert_eq!("0.06 kWh/GB".parse(), "216 kJ/GB".parse::<DataEnergy>());
+        assert_eq!("90/TB".parse(), "0.09 /GB".parse::<DataPrice>());
+        assert!("5".parse::<DataEnergy>().is_err() && "0.09".parse::<DataPrice>().is_err(), "of what?");
+    }
 
     #[test]
     fn written_data_is_read_back() {

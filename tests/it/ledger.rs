@@ -44,6 +44,8 @@ struct Site {
 struct Case {
     text: String,
     sites: Vec<Site>,
+    /// Of a gigabyte: nanojoules and 10⁻⁹ of the currency; and micrograms per kilowatt-hour.
+    data: Option<[i128; 3]>,
 }
 
 /// Small draws.
@@ -166,7 +168,17 @@ fn case(number: u64, folder: &Path) -> Case {
         sites.push(Site { name, pue_percent, classes, price, carbon });
     }
     text += "[broker]\npolicy = \"mct\"\n\n[[workload]]\npoisson = { jobs = 60, every = \"11 min\", size = \"1/2/4\", runtime = \"exponential[mean=30 min]\" }\n";
-    Case { text, sites }
+    let data = (draws.below(2) == 0).then(|| {
+        let [energy, price, carbon] = [1 + draws.below(90_000), draws.below(300), draws.below(900)];
+        write!(
+            text,
+            "\n[[workload]]\nworkflow = \"montage[tasks=60]\"\n\n[network]\nlatency = \"0 s\"\nbandwidth = \"50 Mbit/s\"\nenergy = \"{energy}.7 J/GB\"\nprice = \"0.{price:03}/GB\"\ncarbon = \"{carbon}.5 g/kWh\"\n"
+        )
+        .unwrap();
+        let of = i128::from;
+        [of(energy) * 1_000_000_000 + 700_000_000, of(price) * 1_000_000, of(carbon) * 1_000_000 + 500_000]
+    });
+    Case { text, sites, data }
 }
 
 type Row = BTreeMap<String, String>;
@@ -368,7 +380,40 @@ fn integrate(site: &Site, folder: &Path, horizon: i128) -> BTreeMap<&'static str
     lines
 }
 
-fn check(number: u64) -> [bool; 3] {
+/// The line of moved data: of all copies that have arrived.
+fn moved(folder: &Path, [energy, price, carbon]: [i128; 3]) -> [i128; 3] {
+    let arrived = rows(folder, "transfers.csv").into_iter().filter(|row| row["outcome"] == "arrived");
+    let bytes: i128 = arrived.map(|row| decimal(&row["bytes"], 0)).sum();
+    let giga = 1_000_000_000;
+    [bytes * energy / giga, bytes * price / giga, bytes * energy * carbon / (giga / 1_000) / KWH]
+}
+
+/// The rows of the whole grid are the sums of those of the sites, with a line of moved data if it takes anything.
+fn check_grid(ledger: &[Row], data: Option<[i128; 3]>) {
+    let columns = ["energy_j", "electricity", "carbon_g"];
+    let amounts =
+        |row: &Row| columns.map(|column| if row[column].is_empty() { 0 } else { decimal(&row[column], 9) });
+    let mut sums: BTreeMap<&str, [i128; 3]> = BTreeMap::new();
+    let mut add = |purpose, amounts: [i128; 3]| {
+        let sum = sums.entry(purpose).or_default();
+        sum.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += amount);
+    };
+    for row in ledger.iter().filter(|row| row["site"] != "grid") {
+        add(&row["purpose"], amounts(row));
+    }
+    if let Some(data) = data {
+        add("data", data);
+        add("total", data);
+    }
+    let all: BTreeMap<&str, [i128; 3]> = ledger
+        .iter()
+        .filter(|row| row["site"] == "grid")
+        .map(|row| (&*row["purpose"], amounts(row)))
+        .collect();
+    assert_eq!(all, sums);
+}
+
+fn check(number: u64) -> [bool; 4] {
     let folder = tempfile::tempdir().unwrap();
     let case = case(number, folder.path());
     let (file, out) = (folder.path().join("case.toml"), folder.path().join("out"));
@@ -386,7 +431,10 @@ fn check(number: u64) -> [bool; 3] {
     let summary: serde_json::Value =
         serde_json::from_slice(&std::fs::read(out.join("summary.json")).unwrap()).unwrap();
     let ledger = rows(&out, "ledger.csv");
-    let mut slept = [false; 3];
+    let data = case.data.map(|rates| moved(&out, rates));
+    check_grid(&ledger, data);
+    let mut slept = [false; 4];
+    slept[3] = data.is_some_and(|data| data.iter().all(|amount| *amount > 0));
     for (site, of) in case.sites.iter().zip(summary["sites"].as_array().unwrap()) {
         let processors: u32 = site.classes.iter().map(|class| class.count * class.cores).sum();
         let horizon =
@@ -445,6 +493,42 @@ proptest! {
 
 #[test]
 fn machines_that_sleep_attempts_that_fail_and_prices_below_zero_are_in_the_ledger() {
-    let seen: Vec<[bool; 3]> = (1..5).map(check).collect();
-    assert!((0..3).all(|what| seen.iter().any(|seen| seen[what])), "{seen:?}");
+    let seen: Vec<[bool; 4]> = (1..5).map(check).collect();
+    assert!((0..4).all(|what| seen.iter().any(|seen| seen[what])), "{seen:?}");
+}
+
+/// Twenty jobs whose input of 2 GB and output of 500 MB move between portal and site: 50 GB.
+#[test]
+fn the_data_of_jobs_is_a_line_of_the_ledger() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("data.toml"), folder.path().join("out"));
+    let text = |keys: &str| {
+        format!(
+            "[[site]]\nname = 'delft'\nmachines = [{{ class = 'node', count = 8 }}]\n[broker]\n[network]\nlatency = '1 s'\nbandwidth = '1 Gbit/s'\n{keys}\n[[workload]]\npoisson = {{ jobs = 20, every = '1 min', size = '1', runtime = '5 min' }}\ninput = '2 GB'\noutput = '500 MB'\n"
+        )
+    };
+    let run = |keys: &str| {
+        std::fs::write(&file, text(keys)).unwrap();
+        gridemu(&["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
+    };
+    run("energy = '5 J/GB'\nprice = '0.09/GB'\ncarbon = '300 g/kWh'");
+    // 250 J × 300 g / 3.6 MJ.
+    let found = std::fs::read_to_string(out.join("ledger.csv")).unwrap();
+    let lines: Vec<&str> = found.lines().filter(|line| !line.contains(",0,0,0")).collect();
+    assert_eq!(
+        lines,
+        [
+            "site,purpose,energy_j,electricity,carbon_g",
+            "grid,data,250,4.5,0.020833333",
+            "grid,total,250,4.5,0.020833333"
+        ]
+    );
+    let summary: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(out.join("summary.json")).unwrap()).unwrap();
+    assert_eq!(
+        (&summary["ledger"]["electricity"]["data"], &summary["energy"]["facility_kwh"]),
+        (&4.5.into(), &0.0.into())
+    );
+    run("");
+    assert!(!out.join("ledger.csv").exists());
 }

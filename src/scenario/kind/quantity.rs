@@ -4,7 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::forms::form;
-use crate::units::{Bandwidth, Bytes, CarbonIntensity, EnergyPrice, Power, Price, Span};
+use crate::units::{
+    Bandwidth, Bytes, CarbonIntensity, DataEnergy, DataPrice, EnergyPrice, Power, Price, Span,
+};
 
 /// A quantity that is written with its unit. Only zero may be written without one.
 pub(crate) trait Quantity: FromStr<Err: fmt::Display> + Default + PartialEq {
@@ -72,6 +74,10 @@ quantities! {
         |price| format!("{}/kWh", decimal(price.nanos(), 9));
     CarbonIntensity, "carbon intensity", "a carbon intensity", "300 g/kWh",
         |intensity| format!("{} g/kWh", decimal(intensity.micrograms(), 6));
+    DataEnergy, "energy of moved data", "an energy of moved data", "5 J/GB",
+        |energy| format!("{} J/GB", decimal(energy.nanojoules(), 9));
+    DataPrice, "price of moved data", "a price of moved data", "0.09/GB",
+        |price| format!("{}/GB", decimal(price.nanos(), 9));
     Bytes, "data", "an amount of data", "200 MB", Self::to_string;
     Bandwidth, "bandwidth", "a bandwidth", "1 Gbit/s", Self::to_string;
 }
@@ -100,6 +106,8 @@ mod tests {
             same(Price::from_nanos(micros));
             same(EnergyPrice::from_nanos(micros));
             same(CarbonIntensity::from_micrograms(micros));
+            same(DataEnergy::from_nanojoules(micros));
+            same(DataPrice::from_nanos(micros));
             same(Bytes::new(micros));
             same(Bandwidth::from_bits(micros));
         }

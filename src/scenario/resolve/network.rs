@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Checker;
-use crate::model::{Link, NetworkSpec, SiteSpec, StorageSpec};
+use crate::model::{DataRates, Link, NetworkSpec, SiteSpec, StorageSpec};
 use crate::scenario::keys::{LinkKeys, NetworkKeys, SiteKeys};
 use crate::scenario::kind::words::{Or, Unlimited};
 use crate::scenario::names::{listed, near, there};
@@ -34,6 +34,7 @@ impl Checker<'_> {
         }
         let mut network = NetworkSpec::uniform(sites.len(), everywhere.unwrap_or_default());
         (network.sharing, network.uplinks) = (keys.links, self.uplinks(&path, keys, sites));
+        network.data = self.data(&path, keys);
         for ((a, b), link) in &links {
             network.set(*a, *b, *link);
         }
@@ -64,6 +65,14 @@ impl Checker<'_> {
             }
         }
         network
+    }
+
+    /// What moving data takes.
+    fn data(&mut self, path: &Path, keys: &NetworkKeys) -> DataRates {
+        if keys.carbon.is_some() && keys.energy.is_none() {
+            self.wrong(&path.key("carbon"), "an intensity without an `energy` of moved data has no effect");
+        }
+        DataRates { energy: keys.energy.unwrap_or_default(), price: keys.price, carbon: keys.carbon }
     }
 
     fn link(&mut self, path: &Path, keys: &LinkKeys, sites: &[SiteSpec]) -> Option<((usize, usize), Link)> {

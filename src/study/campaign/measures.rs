@@ -27,6 +27,7 @@ const OPEN: [&str; 4] = ["churn.wasted", "churn.attempts", "churn.refusals", "el
 fn known(campaign: &Campaign, run: u64) -> Result<BTreeSet<String>, RunError> {
     let scenario = campaign.scenario(run)?;
     let may_sleep = scenario.resolved.may_sleep();
+    let data = scenario.resolved.grid.network.data;
     let may_draw = scenario.resolved.grid.sites.iter().any(|site| site.greatest_power() > Power::ZERO);
     let run = Run::new(scenario, 1, &campaign.policies);
     let mut summary = serde_json::to_value(run.outline()?).map_err(RunError::run)?;
@@ -40,6 +41,22 @@ fn known(campaign: &Campaign, run: u64) -> Result<BTreeSet<String>, RunError> {
     }
     if may_draw {
         with_ledgers(&mut summary);
+    }
+    if let Some(all) = summary.as_object_mut().filter(|_| !data.is_none()) {
+        let ledger = all.entry("ledger").or_insert_with(|| json!(Purposes::default()));
+        let known = [
+            ("energy_kwh", true),
+            ("electricity", data.price.is_some()),
+            ("carbon_kg", data.carbon.is_some()),
+        ];
+        for (amount, known) in known {
+            if known && ledger.get(amount).is_none() {
+                ledger[amount] = json!(Purpose::default());
+            }
+            if let Some(purposes) = ledger.get_mut(amount) {
+                purposes["data"] = json!(0);
+            }
+        }
     }
     Ok(known_by(summary))
 }

@@ -118,7 +118,7 @@ const KNOWN: &[Known] = &[
     known("energy.transitions_kwh", "energy of transitions", "kWh", Lower, "Energy that machines drew on their way to sleep and back."),
     known("meter_kwh", "IT energy", "kWh", Lower, "Energy of jobs and of machines without jobs."),
     known("facility_kwh", "facility energy", "kWh", Lower, "IT energy times PUE."),
-    known("ledger.energy_kwh.*", "energy spent", "kWh", Lower, "Energy that the facility drew for this purpose; cooling is PUE, total all of it."),
+    known("ledger.energy_kwh.*", "energy spent", "kWh", Lower, "Energy that was drawn for this purpose; cooling is PUE, data what the network drew to move it, total all of it."),
     known("ledger.energy_kwh.asleep", "energy spent", "kWh", Neither, "Energy that machines drew while they slept."),
     known("ledger.electricity.*", "electricity paid", "", Lower, "What electricity for this purpose cost the sites where it has a price."),
     known("ledger.electricity.asleep", "electricity paid", "", Neither, "What electricity of machines that slept cost the sites where it has a price."),

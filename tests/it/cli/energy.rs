@@ -221,3 +221,30 @@ fn the_energy_in_columns_of_batsim_is_that_of_the_meters() {
         assert!(counts.iter().sum::<f64>() == 112.0 && counts.iter().all(|count| *count >= 0.0), "{row:?}");
     }
 }
+
+/// What brokers are to follow and no site has, and the price of data that nobody moves, is told.
+#[test]
+fn prices_that_nobody_has_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = argument(&folder.path().join("grid.toml"));
+    let check = |policy: &str, site: &str, rest: &str| {
+        let workload = "[[workload]]\npoisson = { jobs = 9, every = '1 min', size = '1', runtime = '5 min' }";
+        let text = format!(
+            "[[site]]\nname = 'delft'\nmachines = [{{ class = 'node', count = 8 }}]\n{site}\n[broker]\npolicy = '{policy}'\n{workload}\n{rest}\n"
+        );
+        fs::write(&file, text).unwrap();
+        gridemu(&["check", &file]).well().err.clone()
+    };
+    let price = "`cheapest[of=electricity]` has nothing to compare: no site has a price of electricity";
+    assert!(check("cheapest[of=electricity]", "", "").contains(price));
+    assert_eq!(check("cheapest[of=electricity]", "electricity = '0.2/kWh'", ""), "");
+    let carbon = "`lowest-carbon` has nothing to compare: no site has a carbon intensity";
+    assert!(check("lowest-carbon", "electricity = '0.2/kWh'", "").contains(carbon));
+    assert!(check("weighted[carbon=0.5]", "", "").contains("no site has a carbon intensity"));
+    assert_eq!(check("weighted[carbon=0,price=1]", "", "") + &check("cheapest", "", ""), "");
+    let rates = "[network]\nlatency = '0 s'\nprice = '0.09/GB'";
+    assert!(check("mct", "", rates).contains("`energy` and `price` of `[network]` have no effect"));
+    assert_eq!(check("mct", "", &format!("input = '1 MB'\n{rates}")), "");
+    fs::write(&file, "[[site]]\nname = 'delft'\nmachines = [{ class = 'node', count = 8 }]\n[network]\ncarbon = '300 g/kWh'\n").unwrap();
+    gridemu(&["check", &file]).ends(2, &["line 5, `network.carbon`: an intensity without an `energy`"]);
+}

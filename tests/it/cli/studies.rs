@@ -210,6 +210,11 @@ fn measures_of_the_ledger_are_those_of_what_is_known() {
     assert!(values.len() == 2 && values.iter().all(|value| value.as_f64() > Some(0.0)), "{table}");
     let path = file(folder.path(), "nothing.toml", text("", carbon));
     gridemu(&["campaign", &path]).ends(2, &["there is no measure `ledger.energy_kwh.idle`"]);
+    let network = "[scenario.broker]\n[scenario.network]\nenergy = '5 J/GB'\nprice = '0.09/GB'";
+    let of_data = "measures = ['ledger.energy_kwh.data', 'ledger.electricity.data']\n[scenario]\n[[scenario.site]]\nname = 'delft'\nmachines = [{ class = 'node', count = 8 }]\n[[scenario.workload]]\npoisson = { jobs = 9, every = '1 min', size = '1', runtime = '5 min' }\ninput = '2 GB'\n".to_owned();
+    let path = file(folder.path(), "data.toml", of_data + network);
+    let table = gridemu(&["campaign", &path, "--store", &format!("{store}-2"), "--json"]).json();
+    assert_eq!(table["rows"][0]["values"], serde_json::json!([0.000025, 1.62]), "18 GB, 90 J");
     let path = file(folder.path(), "no-carbon.toml", text(draws, ""));
     gridemu(&["campaign", &path]).ends(2, &["there is no measure `site.*.ledger.carbon_kg.useful`"]);
 }
