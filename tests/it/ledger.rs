@@ -81,7 +81,7 @@ fn case(number: u64, folder: &Path) -> Case {
     let mut draws = Draws(number);
     let mut text =
         format!("seed = {}\ncalendar = \"2023-01-02T03:30Z\"\nuntil = \"3 d\"\n\n", number % 1000 + 1);
-    if number % 4 == 0 {
+    if number.is_multiple_of(4) {
         text = text.replacen("until", "at_least", 1);
     }
     let mut sites = Vec::new();
