@@ -38,14 +38,14 @@ pub(super) fn ledger(summary: &Value) -> Option<Table> {
     let columns: [Column<'_, (&str, &str)>; 5] = [
         ("spent on", &|(_, words)| (*words).to_owned()),
         ("energy (kWh)", &|(line, _)| text("energy_kwh", line)),
-        ("share", &|(line, _)| percent(&share(line).into(), 1)),
-        ("electricity", &|(line, _)| text("electricity", line)),
+        ("share of energy", &|(line, _)| percent(&share(line).into(), 1)),
+        ("money", &|(line, _)| text("electricity", line)),
         ("carbon (kg CO₂e)", &|(line, _)| text("carbon_kg", line)),
     ];
     let known: Vec<Column<'_, (&str, &str)>> = columns
         .into_iter()
         .filter(|(title, _)| match *title {
-            "electricity" => ledger.get("electricity").is_some(),
+            "money" => ledger.get("electricity").is_some(),
             "carbon (kg CO₂e)" => ledger.get("carbon_kg").is_some(),
             _ => true,
         })
