@@ -305,9 +305,13 @@ fn compare(row: &JobRow, watch: &Watch, runs: Option<&Try>, explained: &mut Expl
     ));
 }
 
-/// What a job that is past its deadline has to do with it: how late it completed, or that it was ended there.
+/// What a job that is past its deadline or over its budget has to do with it: how late it completed, or that it was ended there.
 fn overdue(row: &JobRow) -> Option<String> {
-    let deadline = row.deadline.filter(|deadline| *deadline <= row.end)?;
+    let Some(deadline) = row.deadline.filter(|deadline| *deadline <= row.end) else {
+        let is_spent =
+            row.outcome == Outcome::Cancelled && row.budget.is_some_and(|budget| row.cost >= budget);
+        return is_spent.then(|| "it had cost its budget".to_owned());
+    };
     let late = row.end.since(deadline);
     match row.outcome {
         Outcome::Cancelled if late.is_zero() => Some("its deadline".to_owned()),

@@ -1,9 +1,11 @@
 //! Checks whether the rows of a folder are a valid schedule on its grid. This module reads the rows and finds the
 //! description of the grid; [`crate::verify`] does the checks.
 
+mod ledger;
 mod platform;
 mod workloads;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -106,6 +108,7 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
                     );
                     checker.fault(Rule::Columns, segment.from, Vec::new(), at, said);
                 }
+                *tally.drawn.entry(segment.site).or_default() += segment.energy.nanojoules();
                 tally.segments += 1;
             }
             TableRow::Job(job) => {
@@ -164,6 +167,9 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
     tally.workflows +=
         rows_of(folder.tasks()?)? + rows_of(folder.workflows()?)? + rows_of(folder.transfers()?)?;
     agree_with_summary(folder, &tally, last, &mut verdict);
+    // A fork has other prices and powers, and rows of before may be elsewhere.
+    let drawn = Some(&tally.drawn).filter(|_| tables.segments.is_some() && paths.steady);
+    ledger::check(folder, drawn, last, &mut verdict);
     if tables.events.is_none() && !batsim && folder.kind() == FolderKind::Run {
         unchecked.insert(Rule::Down, "the folder has no events.csv".to_owned());
     }
@@ -239,6 +245,8 @@ fn rows_of<T>(rows: Option<impl Iterator<Item = Result<T, ReadError>>>) -> Resul
 struct Tally {
     events: u64,
     segments: u64,
+    /// The energy of the segments of each site, in nanojoules.
+    drawn: BTreeMap<Arc<str>, u128>,
     /// Tasks of workflows, workflows, and copies of their files.
     workflows: u64,
     outcomes: [u64; 6],

@@ -1,15 +1,15 @@
 //! Events of a partition that are due at a given time, beside ends: requested starts of jobs that are kept back, elastic
-//! commands, and deadlines.
+//! commands, deadlines, and budgets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::table::LiveJob;
-use crate::model::{JobId, JobKey};
+use crate::model::{Job, JobId, JobKey};
 use crate::units::Time;
 
-/// Jobs with requested starts, commands, or deadlines at which they are ended. Empty in a run without such jobs, where it costs no look-up.
+/// Jobs with requested starts, commands, or limits at which they are ended. Empty in a run without such jobs, where it costs no look-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Agenda {
     /// Dedicated jobs that are kept back from their policy until their start: by start, then by arrival.
@@ -18,6 +18,10 @@ pub(super) struct Agenda {
     commands: BTreeSet<(Time, u64, JobKey)>,
     /// Jobs that are ended at their deadline: by deadline, then by number.
     deadlines: BTreeSet<(Time, u64, JobKey)>,
+    /// Running jobs that are ended when they have cost their budget: by that time, then by number.
+    budgets: BTreeSet<(Time, u64, JobKey)>,
+    /// When each of them has.
+    spent: BTreeMap<JobKey, (Time, u64)>,
     /// Jobs that have had commands or have some to come.
     known: BTreeMap<JobKey, Known>,
     /// The number of the next job that is added to `known`.
@@ -36,9 +40,12 @@ pub(super) struct Known {
 }
 
 impl Agenda {
-    /// True if no start, command or deadline is to come.
+    /// True if no start, command or limit is to come.
     pub(super) fn is_empty(&self) -> bool {
-        self.early.is_empty() && self.commands.is_empty() && self.deadlines.is_empty()
+        self.early.is_empty()
+            && self.commands.is_empty()
+            && self.deadlines.is_empty()
+            && self.budgets.is_empty()
     }
 
     /// True if any command is to come.
@@ -51,10 +58,10 @@ impl Agenda {
         !self.known.is_empty()
     }
 
-    /// When the next start, command or deadline is due.
+    /// When the next start, command or limit is due.
     pub(super) fn next(&self) -> Option<Time> {
         let first = |of: &BTreeSet<(Time, u64, JobKey)>| of.first().map(|(time, ..)| *time);
-        [&self.early, &self.commands, &self.deadlines].into_iter().filter_map(first).min()
+        [&self.early, &self.commands, &self.deadlines, &self.budgets].into_iter().filter_map(first).min()
     }
 
     /// The number of jobs that are kept back until their requested start.
@@ -129,15 +136,42 @@ impl Agenda {
         self.deadlines.insert((deadline, job.0, key));
     }
 
-    /// Forgets that a job is to be ended.
-    pub(super) fn let_live(&mut self, deadline: Time, job: JobId, key: JobKey) {
-        self.deadlines.remove(&(deadline, job.0, key));
+    /// Forgets that a job is to be ended at its limits.
+    pub(super) fn forget_limits(&mut self, job: &Job, key: JobKey) {
+        if let Some(deadline) = job.killed_at() {
+            self.deadlines.remove(&(deadline, job.id.0, key));
+        }
+        if job.killed_over().is_some() {
+            self.spend_at(None, job.id, key);
+        }
     }
 
     /// Takes out the next job whose deadline has come.
     #[inline]
     pub(super) fn take_overdue(&mut self, now: Time) -> Option<JobKey> {
         if self.deadlines.is_empty() { None } else { pop_due(&mut self.deadlines, now) }
+    }
+
+    /// Notes when a running job has cost its budget if it goes on like this, and forgets what was noted before.
+    pub(super) fn spend_at(&mut self, at: Option<Time>, job: JobId, key: JobKey) {
+        if let Some((before, id)) = self.spent.remove(&key) {
+            self.budgets.remove(&(before, id, key));
+        }
+        if let Some(at) = at {
+            self.spent.insert(key, (at, job.0));
+            self.budgets.insert((at, job.0, key));
+        }
+    }
+
+    /// Takes out the next job that has cost its budget.
+    #[inline]
+    pub(super) fn take_spent(&mut self, now: Time) -> Option<JobKey> {
+        if self.budgets.is_empty() {
+            return None;
+        }
+        let key = pop_due(&mut self.budgets, now)?;
+        self.spent.remove(&key);
+        Some(key)
     }
 
     /// Takes out all jobs that are kept back, in order.

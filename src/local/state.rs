@@ -219,6 +219,9 @@ impl State {
         job.end_seq = self.next_end;
         self.next_end += 1;
         self.ends.push(Reverse((job.end, job.end_seq, key)));
+        if job.job.limits.is_some() {
+            self.plan_spent(key);
+        }
         Ok(())
     }
 
@@ -260,9 +263,7 @@ impl State {
             self.drop_commands(key, outcome, step);
         }
         let Some(job) = self.table.get(key) else { return };
-        if let Some(deadline) = job.job.killed_at() {
-            self.agenda.let_live(deadline, job.job.id, key);
-        }
+        self.agenda.forget_limits(&job.job, key);
         let ran = job.given > 0;
         let queued = (job.phase == Phase::Waiting).then(|| job.area());
         let (mut energy, mut cost) = (job.energy, job.cost);
@@ -331,9 +332,7 @@ impl State {
     pub(super) fn give_up(&mut self, key: JobKey, why: EventCause) -> Option<Exit> {
         let mut live = self.table.take(key)?;
         self.numbers.remove(key, &live);
-        if let Some(deadline) = live.job.killed_at() {
-            self.agenda.let_live(deadline, live.job.id, key);
-        }
+        self.agenda.forget_limits(&live.job, key);
         if live.phase == Phase::Waiting {
             self.leaves_queue(live.area());
         }

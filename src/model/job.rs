@@ -238,6 +238,12 @@ impl Job {
         self.limits.as_ref()?.killed_at()
     }
 
+    /// The cost at which it is ended, if it is.
+    #[inline]
+    pub fn killed_over(&self) -> Option<Money> {
+        self.limits.as_ref()?.killed_over()
+    }
+
     /// Changes the submission to `at`. The requested start, the deadline and the commands of its user move along, since they are relative to
     /// the submission.
     pub fn resubmit(&mut self, at: Time) {

@@ -57,4 +57,9 @@ impl Limits {
     pub fn killed_at(&self) -> Option<Time> {
         self.deadline.filter(|_| self.at_deadline == AtLimit::Kill)
     }
+
+    /// The cost at which the job is killed, if that is asked for.
+    pub fn killed_over(&self) -> Option<Money> {
+        self.budget.filter(|_| self.at_budget == AtLimit::Kill)
+    }
 }

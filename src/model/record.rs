@@ -227,6 +227,8 @@ words! {
         Repeated = "repeated",
         /// A job was ended at its deadline.
         Overdue = "overdue",
+        /// A job was ended when it had cost its budget.
+        Spent = "spent",
     }
 }
 
@@ -393,7 +395,7 @@ mod tests {
     fn all_kinds_of_events_are_listed_in_their_order_under_names_of_their_own() {
         assert!(EventKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
         // A new kind goes last.
-        assert_eq!(EventKind::Overdue as usize + 1, EventKind::ALL.len());
+        assert_eq!(EventKind::Spent as usize + 1, EventKind::ALL.len());
         let names: std::collections::BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), EventKind::ALL.len());
     }

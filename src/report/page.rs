@@ -5,6 +5,7 @@ mod facts;
 mod files;
 mod headline;
 mod html;
+mod ledger;
 mod over_time;
 mod runs;
 mod study;

@@ -73,14 +73,22 @@ impl GridCase {
         GridRan { records, result, end: grid.now() }
     }
 
-    /// The same with limits of most jobs: those whose number leaves 1 by division by 4 are ended at their deadline, 2 are refused, 3 overrun.
+    /// The same with limits of most jobs: those whose number leaves 1 by division by 4 are ended at their deadline, 2 are refused, 3 overrun
+    /// and are ended at their budget.
     pub(crate) fn limited(mut self) -> Self {
         for job in self.local.iter_mut().flatten().chain(&mut self.portal).filter(|job| job.id.0 % 4 > 0) {
             let at =
                 [AtLimit::Overrun, AtLimit::Kill, AtLimit::Refuse, AtLimit::Overrun][job.id.0 as usize % 4];
             let slack = Span::from_micros(1_000_000 + job.id.0 * 7_919_000_003 % 400_000_000);
-            let budget = Some(Money::from_nanos(i128::from(job.id.0 % 7) * 50_000_000));
-            let at_budget = if at == AtLimit::Refuse { at } else { AtLimit::Overrun };
+            let (kills, parts) = (at == AtLimit::Overrun, i128::from(job.id.0 % 7));
+            let budget = Some(Money::from_nanos(parts * if kills { 150_000 } else { 50_000_000 }));
+            let at_budget = if kills {
+                AtLimit::Kill
+            } else if at == AtLimit::Refuse {
+                at
+            } else {
+                AtLimit::Overrun
+            };
             let limits = Limits { deadline: Some(job.submit + slack), budget, at_deadline: at, at_budget };
             job.limits = Some(Box::new(limits));
         }

@@ -8,6 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use crate::cli::gridemu;
+use crate::validating::{judged, legal};
 
 /// What is drawn is in milliwatts × 2²⁰.
 const ONE: i128 = 1 << 20;
@@ -428,6 +429,7 @@ fn check(number: u64) -> [bool; 4] {
     if !out.exists() {
         gridemu(&args).well();
     }
+    legal(&out);
     let summary: serde_json::Value =
         serde_json::from_slice(&std::fs::read(out.join("summary.json")).unwrap()).unwrap();
     let ledger = rows(&out, "ledger.csv");
@@ -531,4 +533,40 @@ fn the_data_of_jobs_is_a_line_of_the_ledger() {
     );
     run("");
     assert!(!out.join("ledger.csv").exists());
+}
+
+/// The checker finds lines that are not the total, and jobs that drew something else than their segments.
+#[test]
+fn the_checker_knows_the_ledger() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("two.toml"), folder.path().join("out"));
+    let machines = "machines = [{ class = 'node', count = 2, idle = '90 W', busy = '190 W' }]";
+    let jobs = "poisson = { jobs = 5, every = '1 min', size = '1', runtime = '5 min' }";
+    let text = format!(
+        "[[site]]\nname = 'delft'\n{machines}\n[[site]]\nname = 'leiden'\n{machines}\n[broker]\npolicy = 'round-robin'\n[[workload]]\n{jobs}\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    gridemu(&["run", file.to_str().unwrap(), "--out", out.to_str().unwrap()]).well();
+    legal(&out);
+    let written = std::fs::read_to_string(out.join("ledger.csv")).unwrap();
+    let line = |name: &str| written.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    let (useful, wasted) = (line("delft,useful"), line("delft,wasted"));
+    let mistakes = [
+        (line("leiden,total"), "leiden,total,1,,".to_owned(), "the lines of leiden are not its total"),
+        (useful.clone(), useful.replace("useful", "idle-too"), "jobs of delft drew 0 nJ, and their segments"),
+        (
+            "grid,overhead".to_owned(),
+            "grid,more".to_owned(),
+            "`overhead` of the grid is not the sum of its sites",
+        ),
+        (wasted, "delft,wasted,x,,".to_owned(), "has a cell that is no number"),
+    ];
+    for (from, to, told) in mistakes {
+        std::fs::write(out.join("ledger.csv"), written.replace(&from, &to)).unwrap();
+        let found = judged(&out);
+        assert!(
+            found[0].verdict.first().is_some_and(|found| found.message.contains(told)),
+            "{told}: {found:?}"
+        );
+    }
 }

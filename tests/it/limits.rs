@@ -1,6 +1,6 @@
 //! Deadlines and budgets of jobs, by hand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use gridemu::local::Registry;
@@ -142,6 +142,49 @@ fn a_job_is_ended_at_its_deadline() {
     );
 }
 
+/// Job 1 costs 0.006 a second, job 2 0.008, the others 0.004 each: 0.5 after 83⅓ s, not at all, and after 125 s.
+#[test]
+fn a_job_is_ended_when_it_has_cost_its_budget() {
+    let found = ends(", budget = 0.5, at_budget = 'kill'");
+    assert_eq!(
+        found,
+        [
+            "1 0 83.333334 cancelled",
+            "2 83.333334 133.333334 completed",
+            "3 133.333334 258.333334 cancelled",
+            "4 133.333334 193.333334 completed"
+        ]
+    );
+    // What ends by itself at that instant has ended.
+    assert_eq!(ends(", budget = 0.6, at_budget = 'kill'")[0], "1 0 100 completed");
+}
+
+/// From a minute after the beginning on all costs three times as much: job 1 has cost 0.36 by then, and the rest of 0.5 in 7.777778 s; the others
+/// cost 0.024 and 0.012 a second.
+#[test]
+fn prices_by_the_hour_count_towards_a_budget() {
+    let folder = folder(", budget = 0.5, at_budget = 'kill'", "");
+    let path = folder.path().join("run.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("policy =", "starts_at = '59 min'\nprice_by_hour = '1-2=3'\npolicy ="))
+        .unwrap();
+    let (jobs, _) = run(&folder);
+    let found: Vec<Vec<&str>> = jobs[1..].iter().map(|row| row.split(',').collect()).collect();
+    let found: Vec<[&str; 4]> = found.iter().map(|row| [row[0], row[3], row[6], row[17]]).collect();
+    let expected = [
+        ["1", "67.777778", "cancelled", "0.500000004"],
+        ["2", "88.611112", "cancelled", "0.500000016"],
+        ["3", "130.277779", "cancelled", "0.500000004"],
+        ["4", "130.277779", "cancelled", "0.500000004"],
+    ];
+    assert_eq!(found, expected);
+    let events = fs::read_to_string(folder.path().join("out/events.csv")).unwrap();
+    assert_eq!(events.lines().filter(|line| line.contains(",spent,")).count(), 4, "{events}");
+    let out = folder.path().join("out");
+    let told = gridemu(&["explain", out.to_str().unwrap(), "--job", "2"]);
+    assert!(told.out.contains("it had cost its budget"), "{}", told.out);
+}
+
 /// A job's explanation says what became of its deadline.
 #[test]
 fn a_missed_deadline_is_explained() {
@@ -189,6 +232,7 @@ fn kept(case: &GridCase) {
     assert_legal(&Registry::standard(), &case.spec.sites, &jobs, &ran.records);
     let of: BTreeMap<JobId, &Job> = jobs.iter().map(|job| (job.id, job)).collect();
     let mut overdue: BTreeMap<JobId, Time> = BTreeMap::new();
+    let mut spent: BTreeSet<JobId> = BTreeSet::new();
     let ended: BTreeMap<JobId, &JobRecord> = ran
         .records
         .iter()
@@ -205,13 +249,30 @@ fn kept(case: &GridCase) {
                 assert!(of[&job].killed_at().is_some_and(|deadline| deadline <= event.time), "{event:?}");
                 assert_eq!(overdue.insert(job, event.time), None, "{event:?}");
             }
+            Record::Event(event) if event.kind == EventKind::Spent => {
+                assert!(spent.insert(event.job.expect("a job")), "{event:?}");
+            }
             _ => {}
         }
     }
     for (id, record) in &ended {
         let job = of[id];
         let at = job.limits.as_ref().map_or(AtLimit::Overrun, |limits| limits.at_deadline);
-        assert_eq!(record.outcome == Outcome::Cancelled, overdue.contains_key(id), "{record:?}");
+        let is_ended = overdue.contains_key(id) || spent.contains(id);
+        assert_eq!(record.outcome == Outcome::Cancelled, is_ended, "{record:?}");
+        if let Some(budget) = job.killed_over() {
+            // A microsecond of each attempt, at the highest price in the dearest hour.
+            let groups =
+                case.spec.sites.iter().flat_map(|site| &site.partitions).flat_map(|part| &part.groups);
+            let dearest = groups.map(|group| i128::from(group.price.nanos())).max().unwrap_or_default() * 10;
+            let tick =
+                (i128::from(record.procs) * dearest / 3_600_000_000 + 2) * i128::from(record.attempts.max(1));
+            assert!(record.cost.nanos() <= budget.nanos() + tick, "{record:?}");
+        }
+        assert!(
+            !spent.contains(id) || job.killed_over().is_some_and(|budget| record.cost >= budget),
+            "{record:?}"
+        );
         if let (Some(deadline), AtLimit::Kill) = (job.deadline(), at) {
             assert!(record.outcome != Outcome::Completed || record.end <= deadline, "{record:?}");
             // What runs is ended at the very deadline.

@@ -41,6 +41,9 @@ impl State {
         }
         self.meter.close(&self.tariff);
         self.tariff = tariff;
+        for key in self.keys(|job| job.phase == Phase::Running && job.job.killed_over().is_some()) {
+            self.plan_spent(key);
+        }
         self.loads = Loads::of(&self.spec);
         for key in self.keys(|job| job.phase == Phase::Running) {
             let Some(job) = self.table.get(key).filter(|job| job.since <= step.now) else { continue };

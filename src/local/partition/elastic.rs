@@ -35,7 +35,7 @@ impl From<PartitionError> for CommandError {
 }
 
 impl Partition {
-    /// Ends the jobs whose deadline has come, if they are ended there; then carries out the commands of the workload's users that are due, by their times, then in the
+    /// Ends the jobs whose deadline has come, and those that have cost their budget, if they are ended there; then carries out the commands of the workload's users that are due, by their times, then in the
     /// order in which their jobs came. Returns true if there was anything to do.
     ///
     /// # Errors
@@ -48,17 +48,24 @@ impl Partition {
         Ok(ended || done)
     }
 
-    /// Ends the jobs whose deadline has come, if they are ended there. True if there were any.
+    /// Ends the jobs whose deadline has come, then those that have cost their budget, if they are ended there. True if there were any.
     fn end_overdue(&mut self, step: &mut Step<'_>) -> bool {
         let mut any = false;
         while let Some(key) = self.state.agenda.take_overdue(step.now) {
-            let Some(job) = self.state.table.get(key) else { continue };
-            let procs = job.held_or_requested();
-            step.record(self.state.job_event(step.now, EventKind::Overdue, EventCause::None, job, procs));
-            self.end_job(key, Outcome::Cancelled, step);
-            any = true;
+            any |= self.end_at_limit(key, EventKind::Overdue, step);
+        }
+        while let Some(key) = self.state.take_spent(step.now) {
+            any |= self.end_at_limit(key, EventKind::Spent, step);
         }
         any
+    }
+
+    fn end_at_limit(&mut self, key: JobKey, kind: EventKind, step: &mut Step<'_>) -> bool {
+        let Some(job) = self.state.table.get(key) else { return false };
+        let procs = job.held_or_requested();
+        step.record(self.state.job_event(step.now, kind, EventCause::None, job, procs));
+        self.end_job(key, Outcome::Cancelled, step);
+        true
     }
 
     fn execute_those_due(&mut self, step: &mut Step<'_>) -> Result<bool, PartitionError> {

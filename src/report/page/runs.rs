@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::ledger::ledger;
 use super::over_time::{BINS, LABELS, busy_share, layer, means, over_time, time_figure};
 use super::{Figure, Report, ReportError, ReportOptions, Section, facts, headline, stem, traffic, workflows};
 use crate::model::Outcome;
@@ -138,6 +139,7 @@ fn numbers(runs: &[Run<'_>]) -> Section {
         tables.extend(headline::of_many_sites(only.folder));
         tables.extend(facts::origins(summary));
         tables.extend(facts::classes(summary));
+        tables.extend(ledger(summary));
         tables.extend(facts::wasted(summary));
     }
     let mut lead = Vec::new();

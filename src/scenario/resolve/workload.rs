@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 
 use super::Checker;
-use crate::model::{AtLimit, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
+use crate::model::{MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
 use crate::scenario::archive;
 use crate::scenario::defaults::STDIN;
 use crate::scenario::keys::{OwnWorkload, WorkloadKeys};
@@ -189,10 +189,6 @@ impl Checker<'_> {
             let message =
                 "a budget of so many times the cost needs a `reference_price`, such as `0.1/core-h`";
             self.wrong(&path.key("budget"), message);
-        }
-        if keys.at_budget == Some(AtLimit::Kill) {
-            let message = "jobs are not ended at their budget; there are `overrun` and `refuse`";
-            self.wrong(&path.key("at_budget"), message);
         }
         let dear = "there is no `budget` of so many times the cost";
         for (key, idle, why) in [
