@@ -146,10 +146,15 @@ impl Agenda {
         }
     }
 
-    /// Takes out the next job whose deadline has come.
+    /// Whether there are jobs that end at a deadline.
     #[inline]
+    pub(super) fn has_deadlines(&self) -> bool {
+        !self.deadlines.is_empty()
+    }
+
+    /// Takes out the next job whose deadline has come.
     pub(super) fn take_overdue(&mut self, now: Time) -> Option<JobKey> {
-        if self.deadlines.is_empty() { None } else { pop_due(&mut self.deadlines, now) }
+        pop_due(&mut self.deadlines, now)
     }
 
     /// Notes when a running job has cost its budget if it goes on like this, and forgets what was noted before.

@@ -40,6 +40,7 @@ impl Groups {
     }
 
     /// So many of the free processors, from the first group on, the lowest numbers first; `None` if there are fewer.
+    #[inline]
     pub(super) fn pick(&self, free: &ProcSet, count: u32) -> Option<ProcSet> {
         if self.groups.is_empty() || self.in_order {
             return free.lowest(count);

@@ -15,6 +15,9 @@ pub(super) struct Loads {
     cores: u32,
     /// The first machine of each group, and what a machine draws beyond idle, at equal steps of load.
     groups: Vec<(u32, Vec<u64>)>,
+    /// For each group what a machine draws beyond idle with so many busy cores, and per busy core; see [`Loads::tabulate`].
+    #[serde(skip)]
+    tables: Vec<Vec<(Draw, Draw)>>,
     machines: Vec<Load>,
     busy: ProcSet,
     /// What all machines draw beyond idle.
@@ -49,14 +52,29 @@ impl Loads {
                 };
                 (machines.start, points)
             });
-            Box::new(Self {
+            let mut loads = Self {
                 cores: spec.cores,
                 groups: groups.collect(),
+                tables: Vec::new(),
                 machines: vec![Load::default(); spec.machines() as usize],
                 busy: ProcSet::new(),
                 total: 0,
-            })
+            };
+            loads.tabulate();
+            Box::new(loads)
         })
+    }
+
+    /// Computes what is not saved.
+    pub(super) fn tabulate(&mut self) {
+        let table = |points: &[u64]| {
+            let with = |busy| {
+                let drawn = drawn_at(points, busy, self.cores);
+                (drawn, drawn.checked_div(Draw::from(busy)).unwrap_or(0))
+            };
+            (0..=self.cores).map(with).collect()
+        };
+        self.tables = self.groups.iter().map(|(_, points)| table(points)).collect();
     }
 
     /// What all machines draw beyond idle.
@@ -79,13 +97,12 @@ impl Loads {
         for (at, count) in changed.blocks(self.cores) {
             self.follow(at, now, tariff);
             let group = self.groups.partition_point(|(first, _)| *first <= at).saturating_sub(1);
-            let points = &self.groups[group].1;
-            let load = &mut self.machines[at as usize];
-            let before = drawn_at(points, load.busy, self.cores);
+            let (table, load) = (&self.tables[group], &mut self.machines[at as usize]);
+            self.total -= table[load.busy as usize].0;
             load.busy = if busy { load.busy + count } else { load.busy - count };
-            let after = drawn_at(points, load.busy, self.cores);
-            self.total = self.total - before + after;
-            load.per_core = after.checked_div(Draw::from(load.busy)).unwrap_or(0);
+            let (drawn, per_core) = table[load.busy as usize];
+            self.total += drawn;
+            load.per_core = per_core;
         }
     }
 

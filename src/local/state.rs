@@ -184,6 +184,7 @@ impl State {
     }
 
     /// The rate of a running job: that of its size, at the speed of its slowest machine, times its share.
+    #[inline]
     pub(super) fn rate_of(&self, job: &LiveJob) -> Rate {
         if !self.groups.several() {
             let rate = job.unhindered(self.spec.speed());
@@ -277,8 +278,10 @@ impl State {
         }
         self.usage.end(outcome, spent);
         let useful = if outcome == Outcome::Completed { spent } else { 0 };
-        let (drawn, time) = (job.amounts(&self.tariff), job.proc_time);
-        self.usage.bill.add_job(drawn, time, useful, time - spent);
+        if job.drawn.is_some() || job.past.is_some() {
+            let (drawn, time) = (job.amounts(&self.tariff), job.proc_time);
+            self.usage.bill.add_job(drawn, time, useful, time - spent);
+        }
         self.usage.cost += job.cost;
         self.tally.outcomes[outcome.index()] += 1;
         let procs = if job.given > 0 { job.given } else { job.procs };

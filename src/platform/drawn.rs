@@ -57,9 +57,12 @@ impl Drawn {
     /// Adds another account so many times.
     pub fn merge_times(&mut self, other: &Self, times: u32) {
         self.energy += other.energy * u128::from(times);
-        let times = I256::from(times);
-        self.priced.0 += other.priced.0.wrapping_mul(times);
-        self.emitted.0 += other.emitted.0.wrapping_mul(times);
+        for (sum, other) in [(&mut self.priced.0, other.priced.0), (&mut self.emitted.0, other.emitted.0)] {
+            // Without a curve it stays zero.
+            if other != I256::ZERO {
+                *sum += other.wrapping_mul(I256::from(times));
+            }
+        }
     }
 
     /// Takes an earlier state of this account off it.

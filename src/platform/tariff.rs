@@ -45,11 +45,11 @@ struct Group {
     /// Its processors, by number.
     procs: Range<u32>,
     /// In milliwatts.
-    idle: u128,
+    idle: u64,
     /// In milliwatts.
-    busy: u128,
+    busy: u64,
     /// The price, in units of the common divisor.
-    price: u128,
+    price: u64,
 }
 
 /// What a set of processors draws and costs in full use.
@@ -108,18 +108,18 @@ impl Tariff {
     pub fn new(spec: &PartitionSpec, site: &SiteTariff, pue_ppm: u64) -> Self {
         let curve =
             |rates: Option<DayRates>| rates.map(|rates| Box::new(Curve::of_day(rates, site.starts_at)));
-        let prices = spec.groups.iter().map(|group| u128::from(group.price.nanos()));
+        let prices = spec.groups.iter().map(|group| group.price.nanos());
         let price = prices.fold(0, divisor);
         let groups = spec.numbered().map(|(machines, group)| Group {
             procs: machines.start * spec.cores..machines.end * spec.cores,
-            idle: u128::from(group.idle.milliwatts()),
-            busy: u128::from(group.busy.milliwatts()),
-            price: u128::from(group.price.nanos()).checked_div(price).unwrap_or(1),
+            idle: group.idle.milliwatts(),
+            busy: group.busy.milliwatts(),
+            price: group.price.nanos().checked_div(price).unwrap_or(1),
         });
         Self {
             groups: groups.collect(),
             powered: spec.groups.iter().any(|group| group.busy > Power::ZERO),
-            price,
+            price: u128::from(price),
             mean: u128::from(spec.price().nanos()),
             // A price of zero has no curve.
             by_hour: curve(site.price_by_hour.filter(|_| price > 0)),
@@ -137,7 +137,7 @@ impl Tariff {
     /// What so many processors of a group draw when idle.
     pub fn idle_of(&self, group: usize, procs: u32) -> Draw {
         let idle = self.groups.get(group).map_or(0, |group| group.idle);
-        (idle * u128::from(procs)) << Rate::BITS
+        (u128::from(idle) * u128::from(procs)) << Rate::BITS
     }
 
     /// Whether there are processors of several groups.
@@ -150,9 +150,11 @@ impl Tariff {
         let mut held = Held::default();
         for group in &self.groups {
             let count = if self.is_mixed() { procs.count(group.procs.start, group.procs.end) } else { count };
-            held.idle += u128::from(count) * group.idle;
-            held.busy += u128::from(count) * group.busy;
-            held.priced += u128::from(count) * group.price;
+            // Products of 64 bits cannot exceed 128.
+            let times = |value: u64| u128::from(count) * u128::from(value);
+            held.idle += times(group.idle);
+            held.busy += times(group.busy);
+            held.priced += times(group.price);
         }
         held
     }
@@ -265,8 +267,9 @@ fn along(integral: i128, unit: i64, parts: i128, pue_ppm: u64) -> i128 {
     let unit = i128::from(unit);
     whole * unit + (part * unit + per / 2).div_euclid(per)
 }
+
 /// The greatest common divisor.
-fn divisor(a: u128, b: u128) -> u128 {
+fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 

@@ -167,6 +167,7 @@ impl Partition {
         state.settled = saved.settled;
         state.meter = saved.meter;
         state.loads = saved.loads;
+        state.loads.iter_mut().for_each(|loads| loads.tabulate());
         state.sleepers = saved.sleepers;
         state.begins = saved.begins;
         state.slow = saved.slow.into_iter().collect();

@@ -230,13 +230,12 @@ impl Sleepers {
     pub(in crate::local) fn give(&mut self, procs: &ProcSet, now: Time) {
         let mut idle = ProcSet::new();
         for (at, count) in procs.blocks(self.cores) {
-            let of_machine = self.processors(at);
-            let machine = &mut self.machines[at as usize];
-            machine.used -= count;
-            if machine.mode != Mode::Awake {
-                self.dormant.insert_all(&of_machine.intersection(procs));
+            if self.machines[at as usize].mode != Mode::Awake {
+                self.dormant.insert_all(&self.processors(at).intersection(procs));
                 self.dormant_procs += count;
             }
+            let machine = &mut self.machines[at as usize];
+            machine.used -= count;
             match machine.mode {
                 Mode::Awake if machine.used == 0 => {
                     self.awake_idle += 1;
@@ -359,8 +358,7 @@ impl Sleepers {
         self.unbalanced = false;
         let mut fallen = ProcSet::new();
         while self.awake_idle > self.reserve {
-            let Some(at) = self.ready.last() else { break };
-            self.ready.remove_all(&ProcSet::range(at, at + 1));
+            let Some(at) = self.ready.take_last() else { break };
             let group = group_of(&self.groups, at);
             let Group { state: Some(state), after, .. } = self.groups[group] else { continue };
             let machine = &mut self.machines[at as usize];
@@ -413,6 +411,7 @@ impl Sleepers {
         if !self.dormant.is_disjoint(procs) {
             self.dormant_procs -= self.dormant.intersection(procs).len();
             self.dormant.remove_all(procs);
+            self.dormant.trim();
         }
     }
 

@@ -1,5 +1,7 @@
 //! Machines that sleep, and what machines draw beside jobs.
 
+use std::borrow::Cow;
+
 use super::State;
 use crate::local::power::Sleepers;
 use crate::local::{Phase, SleepRule, Step};
@@ -68,6 +70,7 @@ impl State {
     }
 
     /// When a job would begin that gets these processors now: when the last of their machines is awake; `None` if all are.
+    #[inline]
     pub(in crate::local) fn begins_at(&self, procs: &ProcSet, now: Time) -> Option<Time> {
         self.sleepers.as_ref().and_then(|sleepers| sleepers.awake_at(procs, now))
     }
@@ -88,25 +91,30 @@ impl State {
     }
 
     /// So many free processors: those of machines that are awake first, each by the placement rule.
+    #[inline]
     pub(in crate::local) fn pick(&self, count: u32) -> Option<ProcSet> {
-        let Some(sleepers) = self.sleepers.as_ref().filter(|sleepers| sleepers.dormant().1 > 0) else {
-            return self.groups.pick(&self.free, count);
-        };
-        if self.spec.allocation_unit <= 1 && !self.groups.several() {
-            let dormant = sleepers.dormant().0;
-            let mut picked = self.free.lowest_beside(dormant, false, count);
-            let lacking = count - picked.len();
-            if lacking > 0 {
-                picked.insert_all(&self.free.lowest_beside(dormant, true, lacking));
+        let picked = self.groups.pick(&self.free, count)?;
+        match &self.sleepers {
+            Some(sleepers) if sleepers.dormant().1 > 0 => {
+                self.pick_awake(picked, count, sleepers.dormant().0)
             }
-            return (picked.len() == count).then_some(picked);
+            _ => Some(picked),
         }
-        let waits = self.blocks(sleepers.dormant().0);
-        let mut awake = self.free.clone();
-        awake.remove_all(&waits);
-        let first = count.min(awake.len());
-        let mut picked = self.groups.pick(&awake, first)?;
-        picked.insert_all(&self.groups.pick(&self.free.intersection(&waits), count - first)?);
+    }
+
+    /// The same, if free processors of machines that are not awake are `dormant`; `picked` would be given if there were none.
+    fn pick_awake(&self, picked: ProcSet, count: u32, dormant: &ProcSet) -> Option<ProcSet> {
+        let waits = match self.spec.allocation_unit {
+            0 | 1 => Cow::Borrowed(dormant),
+            _ => Cow::Owned(self.free.intersection(&self.blocks(dormant))),
+        };
+        // Jobs keep those machines awake that come first: often there is nothing to choose.
+        if picked.is_disjoint(&waits) {
+            return Some(picked);
+        }
+        let first = count.min(self.awake());
+        let mut picked = self.groups.pick(&self.free.difference(&waits), first)?;
+        picked.insert_all(&self.groups.pick(&waits, count - first)?);
         Some(picked)
     }
 
@@ -213,6 +221,7 @@ impl State {
     }
 
     /// A job draws what its machines draw from now on, where that goes by their load.
+    #[inline]
     pub(in crate::local) fn read_loads(&mut self, key: JobKey, now: Time) {
         if let (Some(loads), Some(job)) = (&mut self.loads, self.table.get_mut(key)) {
             job.base = Some(Box::new(loads.drawn(&job.placement, now, &self.tariff)));

@@ -123,7 +123,14 @@ impl State {
     }
 
     /// Records that processors are in this state from now on; those of machines that are not awake say so themselves.
+    #[inline]
     pub(in crate::local) fn machines(&mut self, procs: &ProcSet, state: MachineState, step: &mut Step<'_>) {
+        if self.loads.is_some() || self.settings.record_machines {
+            self.note_machines(procs, state, step);
+        }
+    }
+
+    fn note_machines(&mut self, procs: &ProcSet, state: MachineState, step: &mut Step<'_>) {
         if self.loads.is_some() {
             self.settle_missing(step.now);
             if let Some(loads) = &mut self.loads {
