@@ -146,10 +146,10 @@ impl Agenda {
         }
     }
 
-    /// Whether there are jobs that end at a deadline.
+    /// Whether there are jobs that end at a deadline, or at their budget.
     #[inline]
-    pub(super) fn has_deadlines(&self) -> bool {
-        !self.deadlines.is_empty()
+    pub(super) fn ends_jobs(&self) -> bool {
+        !self.deadlines.is_empty() || !self.budgets.is_empty()
     }
 
     /// Takes out the next job whose deadline has come.

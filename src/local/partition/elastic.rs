@@ -43,7 +43,7 @@ impl Partition {
     #[inline]
     pub fn execute_due(&mut self, step: &mut Step<'_>) -> Result<bool, PartitionError> {
         // This is called at every moment, and nearly always no command is due.
-        let ended = self.state.agenda.has_deadlines() && self.end_overdue(step);
+        let ended = self.state.agenda.ends_jobs() && self.end_overdue(step);
         let done = if self.state.agenda.has_commands() { self.execute_those_due(step)? } else { false };
         Ok(ended || done)
     }
