@@ -128,7 +128,7 @@ pub fn without_effect(broker: &BrokerSpec, plans: bool) -> Vec<String> {
     if !plans && !idle.is_empty() {
         let (keys, have) = (listed(idle.iter().copied()), if idle.len() == 1 { "has" } else { "have" });
         told.push(format!(
-            "{keys} of `[workflow]` {have} no effect: `{policy}` assigns tasks when they are ready, and plans none before (`heft`, `peft` and `cpop` do)"
+            "{keys} of `[workflow]` {have} no effect: `{policy}` assigns tasks when they are ready, and plans none before (`heft` does)"
         ));
     }
     if plans && workflow.order != TaskOrder::default() {

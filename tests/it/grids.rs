@@ -81,7 +81,8 @@ impl GridCase {
             let slack = Span::from_micros(1_000_000 + job.id.0 * 7_919_000_003 % 400_000_000);
             let budget = Some(Money::from_nanos(i128::from(job.id.0 % 7) * 50_000_000));
             let at_budget = if at == AtLimit::Refuse { at } else { AtLimit::Overrun };
-            let limits = Limits { deadline: Some(job.submit + slack), budget, at_deadline: at, at_budget };
+            let limits =
+                Limits { deadline: Some(job.submit + slack), budget, at_deadline: at, at_budget, ends: None };
             job.limits = Some(Box::new(limits));
         }
         self
