@@ -140,12 +140,14 @@ pub(super) fn limits(limits: &LimitMeasures) -> String {
     if limits.deadlines > 0 {
         let mut out = format!("{} due: {} in time", count(limits.deadlines), count(limits.met));
         if limits.missed > 0 {
-            let [mean, most, penalty] = [limits.mean_lateness, limits.max_lateness, limits.mean_penalty]
-                .map(|value| number(value, decimals([value])));
-            let missed = count(limits.missed);
-            out += &format!(
-                ", {missed} missed (mean lateness {mean} s, at most {most} s; mean penalty {penalty})"
-            );
+            let told = |value: Option<f64>| value.map(|value| number(Some(value), decimals([Some(value)])));
+            let [mean, most, penalty] =
+                [limits.mean_lateness, limits.max_lateness, limits.mean_penalty].map(told);
+            // Nothing is late if nothing has completed.
+            let late = mean.zip(most).map(|(mean, most)| format!("mean lateness {mean} s, at most {most} s"));
+            let penalty = penalty.map(|penalty| format!("mean penalty {penalty}"));
+            let means: Vec<String> = late.into_iter().chain(penalty).collect();
+            out += &format!(", {} missed ({})", count(limits.missed), means.join("; "));
         }
         parts.push(out);
     }

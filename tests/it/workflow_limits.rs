@@ -151,6 +151,8 @@ fn a_workflow_that_cannot_keep_its_limits_is_refused_as_a_whole() {
     let refused = outcome(&both, &within("0.0449"));
     assert_eq!(refused.workflow, "failed 0  0.0449");
     assert_eq!(refused.summary["outcomes"]["rejected"], 1);
+    let note = refused.summary["notes"].to_string();
+    assert!(note.contains("no pool could run it, or none within their limits"), "{note}");
     // The engine makes no job of what is refused.
     let late = run(&folder(SLOW, "heft", &(by(39) + "\nengine_delay = '7 s'")));
     assert_eq!((late.workflow.as_str(), late.tasks[0].as_str()), ("failed 0 39", "t0 grid  0 rejected"));
