@@ -50,7 +50,7 @@ pub use forecast::{Forecast, Outlook};
 pub use grid_view::{DataTimes, GridView};
 pub use lane::Placed;
 pub use live::{Ended, LiveWorkflow, TaskProgress};
-pub use open_tasks::OpenTasks;
+pub use open_tasks::{OpenTasks, TaskLimits};
 pub use plan::{Act, Answer, Decision, Plan, Planned, PutOff, Reason};
 pub use policy::{BrokerEvent, BrokerPolicy};
 pub use pool::{InFlight, Pool, PoolFacts, PoolGroup, PoolReport};

@@ -52,7 +52,7 @@ pub use ids::{
 pub use job::{GridContext, Job, JobError, Origin, Predecessor, Size};
 pub use layout::Layout;
 pub use levels::{Embodied, Level};
-pub use limits::{AtLimit, Limits};
+pub use limits::{AtLimit, Limits, WorkflowLimits};
 pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
 pub use needs::{Equipment, Needs};
 pub use outcome::{Outcome, RejectReason};

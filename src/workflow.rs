@@ -27,6 +27,7 @@ mod facts;
 pub(crate) mod faults;
 mod graph;
 pub mod grouping;
+mod limits;
 mod scale;
 pub mod shapes;
 mod source;

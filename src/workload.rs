@@ -25,8 +25,8 @@ pub use feedback::Feedback;
 pub use generator::{Drawn, Generated, Generator};
 pub use merged::Merged;
 pub use shape::{
-    BudgetRule, Carrying, Data, DeadlineRule, Estimated, Estimates, Factor, First, Left, LimitFactor,
-    LimitRules, Limited, Malleable, Resizable, Scaled, Scaling, Shape, ShapeError, Shaped,
+    BudgetRule, Carrying, Data, DeadlineRule, Estimated, Estimates, Factor, First, Left, LimitBasis,
+    LimitFactor, LimitRules, Limited, Malleable, Resizable, Scaled, Scaling, Shape, ShapeError, Shaped,
 };
 pub use source::{Jobs, Mark, Source, SourceError};
 pub use spec::{Field, Key, Reading, Setting, Spec, Word};

@@ -5,7 +5,7 @@
 //! which a broker carries out as well as it can.
 //!
 //! - Of tasks that are ready: [`olb`], [`met`], [`mct`], [`min_min`], [`max_min`], [`duplex`], [`sufferage`].
-//! - Of tasks that wait for each other, [`heft`], [`peft`], [`cpop`]. They take a task to send its output to its consumer when it ends.
+//! - Of tasks that wait for each other, [`heft`], [`peft`], [`cpop`], and by deadlines and budgets [`cheapest_by_deadline`] and [`heft_budget`]. They take a task to send its output to its consumer when it ends.
 //!
 //! A task is planned in the earliest hole that it fits into, also before what was planned earlier. Ties go to the task of the lowest number,
 //! then to the pool of the lowest.
@@ -29,6 +29,7 @@ mod costs;
 mod dag;
 mod holes;
 mod immediate;
+mod limited;
 mod links;
 mod lists;
 mod peft;
@@ -40,6 +41,7 @@ pub use costs::{Costs, Etc};
 pub use dag::Dag;
 pub use holes::{Holes, Placement, Profiles, makespan};
 pub use immediate::{mct, met, olb};
+pub use limited::{Limits, cheapest_by_deadline, heft_budget};
 pub use links::Links;
 pub use lists::{cpop, heft};
 pub use peft::peft;

@@ -1,11 +1,11 @@
 //! The tasks of a grid view as the mapping heuristics take them: what each takes where, from when on, and when processors are free.
 
-use super::mapping::{Costs, Holes, Profiles};
+use super::mapping::{Costs, Holes, Limits, Placement, Profiles};
 use super::pool::spread;
 use super::{GridView, Pool, Task};
 use crate::local::Profile;
 use crate::model::TaskId;
-use crate::units::{Span, Time};
+use crate::units::{Money, Span, Time};
 
 /// Tasks that are to be planned, with what they take in each pool of the view.
 #[derive(Debug)]
@@ -42,6 +42,42 @@ impl<'a> OpenTasks<'a> {
     pub(super) fn not_before(&mut self, task: usize, pool: usize, time: Time) {
         let ready = &mut self.entries[task * self.pools + pool].2;
         *ready = time.max(*ready);
+    }
+}
+
+/// What tasks that are to be planned cost in each pool of the view, and what their users allow.
+#[derive(Copy, Clone, Debug)]
+pub struct TaskLimits<'a> {
+    tasks: &'a [Task<'a>],
+    pools: &'a [Pool],
+    /// For each task the number of its workflow.
+    workflows: &'a [usize],
+}
+
+impl<'a> TaskLimits<'a> {
+    /// Those of these tasks, which are of the workflows of these numbers.
+    pub fn of(view: &'a GridView<'_>, tasks: &'a OpenTasks<'_>, workflows: &'a [usize]) -> Self {
+        Self { tasks: &tasks.tasks, pools: view.pools(), workflows }
+    }
+}
+
+impl Limits for TaskLimits<'_> {
+    fn cost(&self, placed: &Placement) -> Money {
+        let Placement { task, pool, start, end } = *placed;
+        let pool = &self.pools[pool];
+        pool.facts.rates.cost(pool.procs_for(&self.tasks[task]), start, end.since(start))
+    }
+
+    fn due(&self, task: usize) -> Time {
+        self.tasks[task].deadline().unwrap_or(Time::NEVER)
+    }
+
+    fn budget(&self, task: usize) -> Option<Money> {
+        self.tasks[task].budget()
+    }
+
+    fn workflow(&self, task: usize) -> usize {
+        self.workflows[task]
     }
 }
 

@@ -108,6 +108,8 @@ crate::model::words! {
         Absent = "would have the processors",
         /// Another reason of the policy's own.
         Policy = "the policy's own",
+        /// Its completion is expected there first, of the pools where it costs no more than it may, or else it costs least there.
+        Affordable = "earliest completion within the budget",
     }
 }
 

@@ -39,4 +39,6 @@ crate::model::standard_policies! { BrokerRegistry:
     heft
     cpop
     peft
+    cheapest_by_deadline
+    heft_budget
 }

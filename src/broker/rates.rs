@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{DayRates, SiteTariff};
 use crate::platform::{Curve, carbon_curve, electricity_curve};
-use crate::units::{Price, Span, Time};
+use crate::units::{Money, Price, Span, Time};
 
 /// The prices of a pool and the carbon intensity of its electricity, over time. They are saved as they are described.
 #[derive(Clone, Serialize, Deserialize)]
@@ -59,6 +59,15 @@ impl Rates {
     /// The price of a core-hour, in 10⁻¹² of the currency.
     pub const fn price(&self) -> &OverTime {
         &self.price
+    }
+
+    /// What so many processors cost over a stretch, rounded up to 10⁻⁹ of the currency.
+    pub fn cost(&self, procs: u32, from: Time, length: Span) -> Money {
+        // 10⁻¹² × microseconds over an hour.
+        let of_nano = I256::from(3_600_000_000_000_i64);
+        let units = self.price.values.over(from, length).saturating_mul(I256::from(self.price.unit));
+        let units = units.saturating_mul(I256::from(procs)).saturating_add(of_nano - I256::ONE);
+        Money::from_nanos(i128::try_from(units / of_nano).unwrap_or(i128::MAX))
     }
 
     /// The price of electricity, in 10⁻¹² of the currency per kilowatt-hour, if it has one.
@@ -145,6 +154,9 @@ mod tests {
         let rates = Rates::new(Price::from_nanos(40), tariff);
         assert_eq!(rates.price().unit, 40);
         assert_eq!(rates.price().values.over(hour(0), hours(10)), I256::from(6_000_u64 * 3_600_000_000));
+        assert_eq!(rates.cost(2, hour(0), hours(10)), Money::from_nanos(480));
+        assert_eq!(rates.cost(3, hour(1), hours(1)), Money::from_nanos(60));
+        assert_eq!(rates.cost(1, hour(1), Span::TICK), Money::from_nanos(1), "rounded up");
         let electricity = rates.electricity().unwrap();
         assert!(matches!(electricity.values, Values::Flat(-1)) && electricity.unit == 7_000);
         assert_eq!(electricity.values.over(hour(2), hours(1)), I256::from(-3_600_000_000_i64));

@@ -2,7 +2,7 @@
 
 use super::ready::Rank;
 use crate::model::{Job, JobId, Needs, PoolId, Size, TaskId};
-use crate::units::{Bytes, Rate, Span, Time, Work};
+use crate::units::{Bytes, Money, Rate, Span, Time, Work};
 
 /// A task that is ready to be assigned: a job of the grid that waits with the broker. It is shown without its real run time, which a
 /// broker may not know.
@@ -84,6 +84,11 @@ impl<'a> Task<'a> {
     /// Its deadline, after which its result is worth less, if it has one.
     pub fn deadline(&self) -> Option<Time> {
         self.job.deadline()
+    }
+
+    /// What it should cost at most, if that matters; of a task of a workflow its part in the budget of that.
+    pub fn budget(&self) -> Option<Money> {
+        self.job.limits.as_ref()?.budget
     }
 
     /// User number, −1 if unknown.

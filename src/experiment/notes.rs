@@ -99,14 +99,15 @@ pub(super) fn too_large(site: &SiteSpec, measures: &GridMeasures) -> Option<Stri
     })
 }
 
-/// How many jobs, tasks of workflows among them, no pool could run.
-pub(super) fn rejected(tally: BrokerTally) -> Option<String> {
+/// How many jobs, tasks of workflows among them, no pool could run; `limited` if any have limits.
+pub(super) fn rejected(tally: BrokerTally, limited: bool) -> Option<String> {
     let jobs = match tally.given_up {
         0 => return None,
         1 => "1 job was rejected, because no pool could run it".to_owned(),
         jobs => format!("{jobs} jobs were rejected, because no pool could run them"),
     };
-    Some(format!("{jobs}; tasks that wait for such a job are cancelled"))
+    let limits = if limited { ", or none within their limits" } else { "" };
+    Some(format!("{jobs}{limits}; tasks that wait for such a job are cancelled"))
 }
 
 /// Keys of the broker and of workflows that have no effect; `plans` says whether its policy plans tasks before they are ready.
@@ -128,7 +129,7 @@ pub fn without_effect(broker: &BrokerSpec, plans: bool) -> Vec<String> {
     if !plans && !idle.is_empty() {
         let (keys, have) = (listed(idle.iter().copied()), if idle.len() == 1 { "has" } else { "have" });
         told.push(format!(
-            "{keys} of `[workflow]` {have} no effect: `{policy}` assigns tasks when they are ready, and plans none before (`heft`, `peft` and `cpop` do)"
+            "{keys} of `[workflow]` {have} no effect: `{policy}` assigns tasks when they are ready, and plans none before (`heft` does)"
         ));
     }
     if plans && workflow.order != TaskOrder::default() {

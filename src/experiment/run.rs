@@ -339,6 +339,7 @@ impl Run {
         let (ledgers, data) = (ledgers(grid), moved(grid));
         let tally = grid.broker().map(Broker::tally).unwrap_or_default();
         let single = single(&self.scenario.resolved, grid, &recorder.measured, own);
+        let limited = self.scenario.resolved.definitions.penalty.is_some();
         let facts = GridFacts {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             scenario: name.clone(),
@@ -356,7 +357,7 @@ impl Run {
                 .chain(of_traces(&self.scenario, grid))
                 .chain(single.iter().filter_map(|_| too_large(&spec.sites[0], &recorder.measured)))
                 .chain(recorder.measured.elastic().note())
-                .chain(self.scenario.resolved.has_workflows().then(|| rejected(tally)).flatten())
+                .chain(self.scenario.resolved.has_workflows().then(|| rejected(tally, limited)).flatten())
                 .chain(
                     spec.broker
                         .iter()

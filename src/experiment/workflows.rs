@@ -147,6 +147,7 @@ impl PlannedWorkload {
         };
         let file = self.workload.file().map_err(RunError::request)?;
         let (source, name) = submissions(plan, file, &self.entity, self.shaping.seed)?;
+        let source = source.limited(self.limits, plan.believed);
         if let Some(grid) = grid {
             misfits::check(&source, &name, grid)?;
         }
@@ -161,7 +162,7 @@ fn submissions(
     entity: &str,
     seed: u64,
 ) -> Result<(WorkflowSource, String), RunError> {
-    let WorkflowPlan { origin, count, every, rescaled, group, overheads, tags, failures } = plan;
+    let WorkflowPlan { origin, count, every, rescaled, group, overheads, tags, failures, .. } = plan;
     let (source, name) = match (origin, file) {
         (WorkflowOrigin::Shape(shape), _) => {
             (WorkflowSource::drawn(shape.clone(), *rescaled, seed, entity), shape.to_string())

@@ -9,7 +9,7 @@ use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{
-    Elastic, EventCause, EventRecord, JobRecord, Origin, Outcome, ProcSet, Record, RejectReason,
+    Elastic, EventCause, EventRecord, JobRecord, Limits, Origin, Outcome, ProcSet, Record, RejectReason,
     ResponseParts, SegmentRecord, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord, saved_as_text,
 };
 use crate::units::Time;
@@ -86,14 +86,7 @@ impl Fingerprint {
             fields.put([b'D']);
             fields.put(start.micros().to_le_bytes());
         }
-        let hash = xxh3_128(fields.bytes());
-        let Some(limits) = &job.limits else { return self.add_hash(hash) };
-        let mut fields = Fields::<128>::new(b'L');
-        fields.put(hash.to_le_bytes());
-        fields.put_option(limits.deadline.map(Time::micros));
-        fields.put([u8::from(limits.budget.is_some())]);
-        fields.put(limits.budget.unwrap_or_default().nanos().to_le_bytes());
-        self.add_hash(xxh3_128(fields.bytes()));
+        self.add_limited(xxh3_128(fields.bytes()), job.limits.as_deref());
     }
 
     /// Adds a segment. Its processors are hashed as maximal intervals, so that equal sets hash equal in any
@@ -176,7 +169,7 @@ impl Fingerprint {
         fields.put_option(workflow.last.map(|job| job.0));
         let parts = workflow.parts.iter().flat_map(ResponseParts::each);
         parts.for_each(|part| fields.put(part.micros().to_le_bytes()));
-        self.add_hash(xxh3_128(fields.bytes()));
+        self.add_limited(xxh3_128(fields.bytes()), workflow.limits.as_deref());
     }
 
     /// Adds a copy of a file, without its name.
@@ -198,6 +191,17 @@ impl Fingerprint {
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum = self.sum.wrapping_add(other.sum);
+    }
+
+    /// Adds the hash of a job or a workflow, with its limits if it has any.
+    fn add_limited(&mut self, hash: u128, limits: Option<&Limits>) {
+        let Some(limits) = limits else { return self.add_hash(hash) };
+        let mut fields = Fields::<128>::new(b'L');
+        fields.put(hash.to_le_bytes());
+        fields.put_option(limits.deadline.map(Time::micros));
+        fields.put([u8::from(limits.budget.is_some())]);
+        fields.put(limits.budget.unwrap_or_default().nanos().to_le_bytes());
+        self.add_hash(xxh3_128(fields.bytes()));
     }
 
     fn add_hash(&mut self, hash: u128) {

@@ -38,6 +38,7 @@ impl GridMeasures {
     pub fn new(definitions: Definitions, window: Window, sites: &[SiteSpec]) -> Self {
         let single = (sites.len() == 1)
             .then(|| Single { waits: WaitComparison::new(definitions.clone()), too_large: 0 });
+        let penalty = definitions.penalty;
         let measures = Self {
             window,
             groups: Groups::new(definitions, window, sites.len()),
@@ -45,7 +46,7 @@ impl GridMeasures {
             churn: Churn::new(window),
             recovery: None,
             elastic: Elasticity::default(),
-            workflows: WorkflowMeasures::default(),
+            workflows: WorkflowMeasures::new(penalty),
             single,
         };
         let none = ChurnSpec::default();

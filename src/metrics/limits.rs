@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Ages, Penalty};
-use crate::model::{JobRecord, Outcome};
-use crate::units::Money;
+use crate::model::{Limits, Outcome};
+use crate::units::{Money, Time};
 
-/// Counts jobs with limits, one at a time, in any order.
+/// An outcome, an end and a cost.
+pub(super) type Ended = (Outcome, Time, Money);
+
+/// Counts jobs, or workflows, with limits, one at a time, in any order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Limited {
     deadlines: u64,
@@ -22,10 +25,10 @@ pub(super) struct Limited {
     overspent: Money,
 }
 
-/// Measures of jobs with a deadline or a budget. Times are in seconds.
+/// Measures of jobs, or of workflows, with a deadline or a budget. Times are in seconds.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LimitMeasures {
-    /// Number of jobs with a deadline, whatever their outcome.
+    /// Number of jobs (or workflows) with a deadline, whatever their outcome.
     pub deadlines: u64,
     /// Jobs that completed by their deadline.
     pub met: u64,
@@ -46,11 +49,11 @@ pub struct LimitMeasures {
 }
 
 impl Limited {
-    /// Adds a job with limits.
-    pub(super) fn add(&mut self, job: &JobRecord, penalty: Penalty) {
-        if let Some(deadline) = job.deadline() {
+    /// Adds a job, or a workflow, with these limits, its outcome, its end and its cost.
+    pub(super) fn add(&mut self, limits: &Limits, (outcome, end, cost): Ended, penalty: Penalty) {
+        if let Some(deadline) = limits.deadline {
             self.deadlines += 1;
-            let (completed, late) = (job.outcome == Outcome::Completed, job.end.since(deadline));
+            let (completed, late) = (outcome == Outcome::Completed, end.since(deadline));
             self.completed += u64::from(completed);
             if completed && late.is_zero() {
                 self.met += 1;
@@ -58,16 +61,16 @@ impl Limited {
                 self.missed += 1;
                 self.late.add(late);
                 self.penalty += (penalty.of(late) * 1e6) as u128;
-            } else if job.outcome != Outcome::Unfinished || job.end > deadline {
+            } else if outcome != Outcome::Unfinished || end > deadline {
                 self.missed += 1;
                 self.penalty += u128::from(penalty.most) * 1_000_000;
             }
         }
-        if let Some(budget) = job.budget() {
+        if let Some(budget) = limits.budget {
             self.budgets += 1;
-            if job.cost > budget {
+            if cost > budget {
                 self.over += 1;
-                self.overspent += job.cost - budget;
+                self.overspent += cost - budget;
             }
         }
     }
@@ -108,8 +111,8 @@ mod tests {
     use super::*;
     use crate::metrics::tests::samples::{job, rejected};
     use crate::metrics::{Definitions, Summary};
-    use crate::model::Limits;
-    use crate::units::{Span, Time};
+    use crate::model::JobRecord;
+    use crate::units::Span;
 
     /// Three jobs that end at 100: due at 100 (met), at 90 (10 s late), and one that never ran. With a scale of 10 s, 10 s count e − 1, and what does not
     /// complete counts 50. Budgets of 1 and 3: a cost of 2.5 is 1.5 beyond the one.

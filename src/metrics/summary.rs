@@ -214,7 +214,9 @@ impl Summary {
     #[cold]
     fn add_limited(&mut self, class: usize, record: &JobRecord) {
         self.limited.resize(self.outcomes.len(), Limited::default());
-        self.limited[class].add(record, self.definitions.penalty.unwrap_or(Penalty::DEFAULT));
+        let penalty = self.definitions.penalty.unwrap_or(Penalty::DEFAULT);
+        let limits = record.limits.as_deref().copied().unwrap_or_default();
+        self.limited[class].add(&limits, (record.outcome, record.end, record.cost), penalty);
     }
 
     /// Whether any job requested a start.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Definition, Ratio, Window};
+use super::limits::{LimitMeasures, Limited};
+use super::{Definition, Penalty, Ratio, Window};
 use crate::model::{Outcome, ResponseParts, TransferOutcome, TransferRecord, WorkflowRecord};
 use crate::units::{Energy, Money, Span};
 
@@ -61,6 +62,9 @@ pub struct WorkflowMeasures {
     cost: Money,
     /// The sizes of all copies of files that arrived, of the whole run.
     copied: u64,
+    limited: Limited,
+    /// What a missed deadline counts, if anything has one.
+    penalty: Option<Penalty>,
 }
 
 /// The workflows of a run. Means are over those that completed.
@@ -111,6 +115,9 @@ pub struct WorkflowSummary {
     /// Number of times in the whole run that a task, or a group, which had completed was run again for what it had written. Only where lost data is computed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<u64>,
+    /// How those with a deadline or a budget kept it. Only if any had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<LimitMeasures>,
 }
 
 /// Shares of the sum of all makespans, along the paths that determined the ends of the workflows. They sum to 1.
@@ -129,6 +136,11 @@ pub struct ShareSummary {
 }
 
 impl WorkflowMeasures {
+    /// An empty collector; this is what a missed deadline counts, if anything has one.
+    pub fn new(penalty: Option<Penalty>) -> Self {
+        Self { penalty, ..Self::default() }
+    }
+
     /// Adds a workflow, if it was submitted in the window.
     pub fn add(&mut self, workflow: &WorkflowRecord, window: Window) {
         if !window.contains(workflow.submit) {
@@ -138,6 +150,10 @@ impl WorkflowMeasures {
         self.tasks += u64::from(workflow.tasks);
         self.attempts += workflow.attempts;
         self.failed += u64::from(workflow.outcome == Outcome::Failed);
+        if let Some(limits) = &workflow.limits {
+            let ended = (workflow.outcome, workflow.end, workflow.cost);
+            self.limited.add(limits, ended, self.penalty.unwrap_or(Penalty::DEFAULT));
+        }
         if workflow.outcome != Outcome::Completed {
             return;
         }
@@ -194,6 +210,7 @@ impl WorkflowMeasures {
             share: ShareSummary { run, data, dispatch, queue, lost },
             overtakes: None,
             repeated: None,
+            limits: self.limited.measures(),
         })
     }
 }

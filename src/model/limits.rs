@@ -1,4 +1,4 @@
-//! What a user allows a job beyond its processors: a deadline and a budget.
+//! What a user allows a job or a workflow beyond its processors: a deadline and a budget.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,33 @@ pub struct Limits {
     pub at_deadline: AtLimit,
     /// What happens when it costs more than its budget.
     pub at_budget: AtLimit,
+    /// When it is ended, if it is ended at a deadline that is not its own: a task is at that of its workflow.
+    pub ends: Option<Time>,
+}
+
+/// The limits of a workflow, and the parts of its tasks in them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkflowLimits {
+    /// Those of the workflow.
+    pub whole: Limits,
+    /// The deadlines of its tasks, if it has one.
+    pub deadlines: Vec<Time>,
+    /// The parts of its tasks in the budget, if it has one.
+    pub budgets: Vec<Money>,
+}
+
+impl WorkflowLimits {
+    /// The limits of the task at a place. It is not refused by itself, and not ended before the workflow.
+    pub fn of(&self, at: usize) -> Limits {
+        let kills = self.whole.at_deadline == AtLimit::Kill;
+        Limits {
+            deadline: self.deadlines.get(at).copied(),
+            budget: self.budgets.get(at).copied(),
+            at_deadline: if kills { AtLimit::Kill } else { AtLimit::Overrun },
+            at_budget: AtLimit::Overrun,
+            ends: self.whole.killed_at(),
+        }
+    }
 }
 
 impl Limits {
@@ -55,7 +82,7 @@ impl Limits {
 
     /// The time at which the job is killed, if that is asked for.
     pub fn killed_at(&self) -> Option<Time> {
-        self.deadline.filter(|_| self.at_deadline == AtLimit::Kill)
+        self.ends.or(self.deadline).filter(|_| self.at_deadline == AtLimit::Kill)
     }
 
     /// The cost at which the job is killed, if that is asked for.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    GridContext, Job, JobId, Marks, Outcome, PartitionId, SiteId, TaskContext, TaskFailures, TaskId,
-    TaskTimes, WorkflowId,
+    GridContext, Job, JobId, Limits, Marks, Outcome, PartitionId, SiteId, TaskContext, TaskFailures, TaskId,
+    TaskTimes, WorkflowId, WorkflowLimits,
 };
 use crate::units::{Bytes, Energy, Money, Span, Time};
 
@@ -87,6 +87,8 @@ pub struct WorkflowSubmission {
     pub tags: BTreeMap<String, String>,
     /// The seed of what is drawn for it, such as errors of estimates.
     pub seed: u64,
+    /// Its deadline and its budget, if it has any.
+    pub limits: Option<Box<WorkflowLimits>>,
 }
 
 /// What the enactment of a workflow takes beyond its tasks (Chen and Deelman 2011, "Workflow overhead analysis and optimizations").
@@ -134,6 +136,7 @@ impl WorkflowSubmission {
             failures: None,
             tags: BTreeMap::new(),
             seed: 0,
+            limits: None,
         }
     }
 
@@ -174,7 +177,8 @@ impl WorkflowSubmission {
                 ..GridContext::default()
             };
             let job = Job::rigid(self.first_job.0 + at, self.submit, task.procs, task.runtime + overhead);
-            Job { estimate: belief.runtime + overhead, grid: Some(Box::new(context)), ..job }
+            let limits = self.limits.as_ref().map(|limits| Box::new(limits.of(at as usize)));
+            Job { estimate: belief.runtime + overhead, grid: Some(Box::new(context)), limits, ..job }
         })
     }
 }
@@ -332,6 +336,8 @@ pub struct WorkflowRecord {
     pub energy: Energy,
     /// Money charged to them.
     pub cost: Money,
+    /// Its deadline and its budget, if it has any.
+    pub limits: Option<Box<Limits>>,
 }
 
 impl WorkflowRecord {

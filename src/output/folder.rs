@@ -101,7 +101,7 @@ impl OutputOptions {
         let mut tables = [const { None }; TABLES.len()];
         for ((table, (name, header)), _) in tables.iter_mut().zip(TABLES).zip(written).filter(|(_, yes)| *yes)
         {
-            let limited = name == JOBS && definitions.penalty.is_some();
+            let limited = matches!(name, JOBS | WORKFLOWS) && definitions.penalty.is_some();
             let header = if limited { &*[header, rows::LIMITS].concat() } else { header };
             *table = Some(open(name, header)?);
         }

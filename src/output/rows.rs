@@ -4,14 +4,14 @@ use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::{Definitions, WorkflowRatios};
 use crate::model::{
-    Cause, EventRecord, JobId, JobRecord, MachineRecord, Origin, Outcome, ResponseParts, SegmentRecord,
-    SiteId, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord,
+    Cause, EventRecord, JobId, JobRecord, Limits, MachineRecord, Origin, Outcome, ResponseParts,
+    SegmentRecord, SiteId, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord,
 };
 use crate::units::{Span, Time};
 
 /// The columns of `jobs.csv`.
 pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start";
-/// Further columns of `jobs.csv`, if jobs have limits.
+/// Further columns of `jobs.csv` and `workflows.csv`, if jobs or workflows have limits.
 pub(super) const LIMITS: &str = ",deadline,budget";
 /// The columns of `segments.csv`.
 pub(super) const SEGMENTS: &str =
@@ -89,9 +89,15 @@ impl Columns {
         self.names.partition(out, job.site, job.partition);
         self.origins[job.origin as usize].write(out);
         cells::maybe_seconds(out, job.requested_start.map(Time::micros));
+        self.limits(out, job.limits.as_deref());
+    }
+
+    /// The further columns of what may have limits.
+    fn limits(&self, out: &mut Vec<u8>, limits: Option<&Limits>) {
         if self.definitions.penalty.is_some() {
-            cells::maybe_seconds(out, job.deadline().map(Time::micros));
-            match job.budget() {
+            let limits = limits.copied().unwrap_or_default();
+            cells::maybe_seconds(out, limits.deadline.map(Time::micros));
+            match limits.budget {
                 Some(budget) => cells::money(out, budget),
                 None => out.push(b','),
             }
@@ -189,6 +195,7 @@ impl Columns {
         cells::integer(out, workflow.moved.count());
         cells::joules(out, workflow.energy);
         cells::money(out, workflow.cost);
+        self.limits(out, workflow.limits.as_deref());
     }
 
     pub(super) fn transfer(&self, out: &mut Vec<u8>, transfer: &TransferRecord) {

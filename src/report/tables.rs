@@ -4,7 +4,8 @@ use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, Table
 
 use super::figures::{count, decimals, number, percent};
 use crate::metrics::{
-    ClassMeasures, ElasticSummary, GridSummary, Measures, Quantiles, RecordedWaits, UsageSummary,
+    ClassMeasures, ElasticSummary, GridSummary, LimitMeasures, Measures, Quantiles, RecordedWaits,
+    UsageSummary,
 };
 use crate::model::Outcome;
 
@@ -133,19 +134,20 @@ pub(super) fn dedicated(group: &Measures) -> Option<String> {
     Some(out)
 }
 
-/// How jobs kept their limits: `40 due: 37 in time, 3 missed (mean lateness 2.50 s, at most 60.00 s); 40 with a budget: 2 over it, by 1.50`.
-pub(super) fn limits(group: &Measures) -> Option<String> {
-    let limits = group.limits.as_ref()?;
+/// How jobs, or workflows, kept their limits: `40 due: 37 in time, 3 missed (mean lateness 2.50 s, at most 60.00 s); 40 with a budget: 2 over it, by 1.50`.
+pub(super) fn limits(limits: &LimitMeasures) -> String {
     let mut parts = Vec::new();
     if limits.deadlines > 0 {
         let mut out = format!("{} due: {} in time", count(limits.deadlines), count(limits.met));
         if limits.missed > 0 {
-            let [mean, most, penalty] = [limits.mean_lateness, limits.max_lateness, limits.mean_penalty]
-                .map(|value| number(value, decimals([value])));
-            let missed = count(limits.missed);
-            out += &format!(
-                ", {missed} missed (mean lateness {mean} s, at most {most} s; mean penalty {penalty})"
-            );
+            let told = |value: Option<f64>| value.map(|value| number(Some(value), decimals([Some(value)])));
+            let [mean, most, penalty] =
+                [limits.mean_lateness, limits.max_lateness, limits.mean_penalty].map(told);
+            // Nothing is late if nothing has completed.
+            let late = mean.zip(most).map(|(mean, most)| format!("mean lateness {mean} s, at most {most} s"));
+            let penalty = penalty.map(|penalty| format!("mean penalty {penalty}"));
+            let means: Vec<String> = late.into_iter().chain(penalty).collect();
+            out += &format!(", {} missed ({})", count(limits.missed), means.join("; "));
         }
         parts.push(out);
     }
@@ -157,7 +159,7 @@ pub(super) fn limits(group: &Measures) -> Option<String> {
         }
         parts.push(out);
     }
-    Some(parts.join("; "))
+    parts.join("; ")
 }
 
 /// Outcomes of elastic commands: `97 carried out, 3 refused (no-job 2, no-room 1)`.

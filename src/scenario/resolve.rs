@@ -90,7 +90,8 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
             checker.own_workload(&path, &site.workload, spec, seed)
         })
         .collect();
-    let portal = checker.portal(keys.workload.as_deref().unwrap_or_default(), &sites, broker.is_some(), seed);
+    let portal = checker.portal(keys.workload.as_deref().unwrap_or_default(), &sites, broker.as_ref(), seed);
+    checker.unlimited(broker.as_ref(), &portal);
     let measure = checker.measure(keys);
     checker.without_folder(keys);
     let until = keys.until.value().map(|span| Time::ZERO + span);

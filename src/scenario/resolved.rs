@@ -129,13 +129,14 @@ pub struct PlannedWorkload {
 impl PlannedWorkload {
     /// True if its jobs or their estimates are drawn from the seed of the run.
     fn draws(&self) -> bool {
+        let limits = self.limits.is_some_and(|limits| limits.draws());
         if let Workload::Workflows(plan) = &self.workload {
-            return plan.draws();
+            return plan.draws() || limits;
         }
         let model = self.workload.generator();
         model.is_some_and(|model| !model.params.contains_key("seed"))
             || matches!(self.shaping.estimates, EstimateSource::Tsafrir(_))
-            || self.limits.is_some_and(|limits| limits.draws())
+            || limits
     }
 
     /// True if it gives the same jobs as another one: only the seed of the run may differ, if nothing is drawn from it.

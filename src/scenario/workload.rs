@@ -7,8 +7,8 @@ use std::str::FromStr;
 use crate::formats::swf::Clean;
 use crate::model::{Named, NamedError, TaskFailures, WorkflowOverheads};
 use crate::scenario::archive;
-use crate::workflow::Rescaled;
 use crate::workflow::shapes::ShapeSpec;
+use crate::workflow::{self, Rescaled};
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::{Lengths, PoissonSpec};
@@ -52,6 +52,8 @@ pub struct WorkflowPlan {
     pub tags: BTreeMap<String, String>,
     /// How often attempts of their tasks fail by themselves.
     pub failures: Option<TaskFailures>,
+    /// What is believed of the run times of those that have limits, unless they are known.
+    pub believed: Option<workflow::Estimates>,
 }
 
 /// Where workflows come from.

@@ -150,15 +150,17 @@ impl Checker {
             fault(Rule::Arrival, submit, message);
         }
         let limits = requested.limits.as_deref().copied().unwrap_or_default();
-        // The deadline of a job that is submitted later than its workload says, since it follows another, moves with it.
-        let due = limits.deadline.map(|deadline| submit + deadline.since(requested.submit));
+        // The deadline of a job that is submitted later than its workload says, since it follows another, moves with it; that of a task does not.
+        let moved = |deadline: Time| submit + deadline.since(requested.submit);
+        let due = limits.deadline.map(|due| if requested.task { due } else { moved(due) });
         // Batsim's columns have neither.
         let told = job.limits.is_some() || platform.slack.is_zero();
         if told && (job.deadline() != due || job.budget() != limits.budget) {
             let message = format!("{text} has another deadline or another budget than its workload gives it");
             fault(Rule::Limits, submit, message);
         }
-        if let Some(deadline) = due.filter(|_| limits.at_deadline == AtLimit::Kill) {
+        let killed = due.filter(|_| limits.at_deadline == AtLimit::Kill);
+        if let Some(deadline) = killed.map(|due| limits.ends.unwrap_or(due)) {
             let late = outcome == Outcome::Completed && end > deadline;
             if late || job.start.is_some_and(|start| start > deadline) {
                 let message = format!("{text} is to be ended at its deadline at {deadline} s");

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::grouping::{Group, Grouping, GroupingRegistry, Inside};
 use super::shapes::ShapeSpec;
-use super::{Workflow, WorkflowError};
+use super::{Estimates, Workflow, WorkflowError, limits};
 use crate::model::{
     Job, JobId, Named, RegistryError, Submission, TaskFailures, TaskGroups, WorkflowOverheads, WorkflowSpec,
     WorkflowSubmission,
@@ -19,7 +19,7 @@ use crate::model::{
 use crate::units::{Bandwidth, Time};
 use crate::workload::poisson::Lengths;
 use crate::workload::random::Stream;
-use crate::workload::{Mark, Source, SourceError};
+use crate::workload::{LimitRules, Mark, Source, SourceError};
 
 /// Other versions of a workflow: what is given is applied in this order.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -74,6 +74,8 @@ pub struct WorkflowSource {
     tags: BTreeMap<String, String>,
     /// What tasks are put into groups by, as it is written.
     grouping: Option<(Named, Arc<dyn Group>)>,
+    /// The rules of their limits, and what is believed of run times if they are not known.
+    limits: Option<(LimitRules, Option<Estimates>)>,
     notes: Vec<String>,
     /// Of all streams, with the entity that names them.
     seed: (u64, String),
@@ -115,6 +117,7 @@ impl WorkflowSource {
             failures: None,
             tags: BTreeMap::new(),
             grouping: None,
+            limits: None,
             notes: Vec::new(),
             seed,
             state,
@@ -192,6 +195,12 @@ impl WorkflowSource {
         Ok(Self { grouping: Some((by.clone(), grouping.into())), ..self })
     }
 
+    /// Gives each a deadline or a budget by these rules, with what is believed of run times if they are not known.
+    #[must_use]
+    pub fn limited(self, rules: Option<LimitRules>, believed: Option<Estimates>) -> Self {
+        Self { limits: rules.map(|rules| (rules, believed)), ..self }
+    }
+
     /// With notes about what was not taken as it is written.
     #[must_use]
     pub fn noting(self, notes: Vec<String>) -> Self {
@@ -248,8 +257,19 @@ impl WorkflowSource {
         submission.overheads = self.overheads;
         submission.failures = self.failures.clone();
         submission.tags = self.tags.clone();
+        let bad = |error| failed(self.name(), error);
+        let limits = |(rules, believed): (LimitRules, _)| {
+            let basis = limits::basis(&submission, believed)?;
+            let purpose = |limit: &str| format!("{limit} of workflow {}", self.state.made);
+            let stream = |limit: &str| Stream::new(self.seed.0, &self.seed.1, &purpose(limit));
+            Ok::<_, WorkflowError>((rules.limits(&basis, stream), believed))
+        };
+        let limits = self.limits.map(limits).transpose().map_err(bad)?;
         if let Some((_, by)) = &self.grouping {
-            submission = put_into_groups(submission, &**by).map_err(|error| failed(self.name(), error))?;
+            submission = put_into_groups(submission, &**by).map_err(bad)?;
+        }
+        if let Some((whole, believed)) = limits {
+            submission.limits = Some(Box::new(limits::split(&submission, whole, believed).map_err(bad)?));
         }
         self.state.made += 1;
         self.state.next_job += submission.spec.tasks.len() as u64;
@@ -269,7 +289,9 @@ impl WorkflowSource {
             Supply::Given { workflows, .. } => postcard::to_stdvec(workflows).unwrap_or_default(),
         };
         let enacted = (group, self.overheads, &self.failures, &self.tags);
-        xxh3_128(&postcard::to_stdvec(&(text, self.count, gaps, enacted)).unwrap_or_default())
+        let mut all = postcard::to_stdvec(&(text, self.count, gaps, enacted)).unwrap_or_default();
+        all.extend(self.limits.map(|limits| format!("{limits:?}")).unwrap_or_default().into_bytes());
+        xxh3_128(&all)
     }
 }
 

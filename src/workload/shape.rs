@@ -13,7 +13,7 @@ mod scaled;
 pub use carrying::{Carrying, Data};
 pub use estimates::{Estimated, Estimates};
 pub use first::{First, Left};
-pub use limited::{BudgetRule, DeadlineRule, LimitFactor, LimitRules, Limited};
+pub use limited::{BudgetRule, DeadlineRule, LimitBasis, LimitFactor, LimitRules, Limited};
 pub use resizable::{Malleable, Resizable};
 pub use scaled::{Factor, Scaled, Scaling};
 

@@ -143,7 +143,16 @@ fn told(case: &GridCase, policy: &str) -> u32 {
     let mut records: Vec<Record> = Vec::new();
     let result = grid.run_to(case.until, WindowOptions::default(), &mut records);
     let (broker, dispatcher) = (grid.broker().expect("a broker"), grid.dispatcher().expect("a dispatcher"));
-    let mut bytes = postcard::to_stdvec(&records).expect("bytes");
+    let mut bytes = postcard::to_stdvec(&records.len()).expect("bytes");
+    for record in &records {
+        bytes.extend(postcard::to_stdvec(record).expect("bytes"));
+        // Limits of jobs, which come last, are written as before those of tasks had one more.
+        if let Record::Job(job) = record
+            && job.limits.is_some()
+        {
+            assert_eq!(bytes.pop(), Some(0), "it is not of a task");
+        }
+    }
     // Pools are written as before the broker knew prices over time.
     let mut pools = broker.pools().to_vec();
     pools.iter_mut().for_each(|pool| pool.facts.rates = Rates::default());
@@ -168,7 +177,7 @@ fn told(case: &GridCase, policy: &str) -> u32 {
 #[test]
 fn nothing_has_changed_in_what_runs_give() {
     let cases = cases();
-    let drawn = xxh3_64(format!("{cases:?}").as_bytes());
+    let drawn = xxh3_64(format!("{cases:?}").replace(", ends: None", "").as_bytes());
     let mut now =
         format!("A hash of the run of each case, and the policy of the broker.\n{drawn:016x} cases\n");
     // Rows stay where they are: what is new comes behind them, since a row decides which of the large cases it has.

@@ -89,7 +89,8 @@ impl GridCase {
             } else {
                 AtLimit::Overrun
             };
-            let limits = Limits { deadline: Some(job.submit + slack), budget, at_deadline: at, at_budget };
+            let limits =
+                Limits { deadline: Some(job.submit + slack), budget, at_deadline: at, at_budget, ends: None };
             job.limits = Some(Box::new(limits));
         }
         self

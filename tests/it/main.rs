@@ -72,5 +72,6 @@ mod validating;
 mod validating_files;
 mod validating_workflows;
 mod workflow_data;
+mod workflow_limits;
 mod workflow_measures;
 mod workflows_shown;

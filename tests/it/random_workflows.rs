@@ -43,8 +43,8 @@ const LARGE: Choice = &[
 
 const MACHINES: Choice = &[
     "machines = [{ class = \"c0\", count = 1, cores = 2 }]",
-    "machines = [{ class = \"c0\", count = 3, cores = 2 }]",
-    "machines = [{ class = \"c1\", count = 2, cores = 4, speed = 2.0 }]",
+    "machines = [{ class = \"c0\", count = 3, cores = 2, price = \"0.1/core-h\" }]",
+    "machines = [{ class = \"c1\", count = 2, cores = 4, speed = 2.0, price = \"0.3/core-h\" }]",
     "machines = [{ class = \"c2\", count = 4, cores = 2, speed = 0.5 }]",
 ];
 
@@ -128,6 +128,19 @@ const WORKLOAD: &[Choice] = &[
         "",
         "failures = { \"*\" = 0.2 }\ntask_attempts = 3",
         "failures = { \"*\" = 0.2 }\ntask_attempts = 1",
+    ],
+    &[
+        "",
+        "",
+        "deadline = \"submit + 1.2 x estimate\"",
+        "deadline = \"submit + 2..20 x runtime\"\nat_deadline = \"kill\"",
+        "deadline = \"submit + 1 x estimate\"\nat_deadline = \"refuse\"",
+    ],
+    &[
+        "",
+        "",
+        "budget = \"0.5..2 x cost\"\nreference_price = \"0.1/core-h\"",
+        "budget = \"0.01\"\nat_budget = \"refuse\"",
     ],
 ];
 

@@ -13,7 +13,7 @@ use crate::units::{Bytes, Span, Time};
 /// microsecond.
 pub fn heft(dag: &Dag, costs: &impl Costs, links: &Links, holes: &mut impl Holes) -> Vec<Placement> {
     let ranks = upward_ranks(dag, &Runs::of(costs, holes), links);
-    list(dag, costs, links, holes, &ranks, |placed| Some(u128::from(placed.end.micros())))
+    list(dag, costs, links, holes, &ranks, |places| places.min_by_key(|place| (place.end, place.pool)))
 }
 
 /// Critical path on a processor: as [`heft`], but tasks by decreasing sum of upward and downward rank, and those on the critical path all in
@@ -37,9 +37,10 @@ pub fn cpop(dag: &Dag, costs: &impl Costs, links: &Links, holes: &mut impl Holes
         path.map(|task| runs.get(task, pool).map(|run| u128::from(run.micros()))).sum::<Option<u128>>()
     };
     let least = (0..costs.pools()).filter_map(|pool| Some((takes(pool)?, pool))).min().map(|(_, pool)| pool);
-    list(dag, costs, links, holes, &priorities, |placed| {
-        let elsewhere = on_path[placed.task] && least.is_some_and(|pool| pool != placed.pool);
-        (!elsewhere).then(|| u128::from(placed.end.micros()))
+    list(dag, costs, links, holes, &priorities, |places| {
+        let elsewhere =
+            |place: &Placement| on_path[place.task] && least.is_some_and(|pool| pool != place.pool);
+        places.filter(|place| !elsewhere(place)).min_by_key(|place| (place.end, place.pool))
     })
 }
 
@@ -101,7 +102,7 @@ fn least_common_multiple(a: u128, b: u128) -> u128 {
     if a > MOST_PARTS { a } else { a / divisor * b }
 }
 
-fn upward_ranks(dag: &Dag, runs: &Runs, links: &Links) -> Vec<u128> {
+pub(super) fn upward_ranks(dag: &Dag, runs: &Runs, links: &Links) -> Vec<u128> {
     let mut ranks = vec![0_u128; dag.tasks()];
     for task in dag.order().rev() {
         let ways = dag.successors(task).map(|(next, data)| runs.sent(links, data) + ranks[next]);
@@ -121,15 +122,15 @@ fn downward_ranks(dag: &Dag, runs: &Runs, links: &Links) -> Vec<u128> {
     ranks
 }
 
-/// Plans, of the tasks whose predecessors are planned, always the one of the highest priority, in the pool where `cost` is least; `None` is
-/// not there. A task that fits nowhere is left out, with all that wait for it.
+/// Plans, of the tasks whose predecessors are planned, always the one of the highest priority, in the place that is chosen of those in the pools where it fits, in their order. A task
+/// that fits nowhere, or for which none is chosen, is left out, with all that wait for it.
 pub(super) fn list(
     dag: &Dag,
     costs: &impl Costs,
     links: &Links,
     holes: &mut impl Holes,
     priorities: &[u128],
-    cost: impl Fn(&Placement) -> Option<u128>,
+    mut choose: impl FnMut(&mut dyn Iterator<Item = Placement>) -> Option<Placement>,
 ) -> Vec<Placement> {
     let mut placed: Vec<Option<Placement>> = vec![None; dag.tasks()];
     let mut missing: Vec<usize> = (0..dag.tasks()).map(|task| dag.predecessors(task).count()).collect();
@@ -147,12 +148,9 @@ pub(super) fn list(
             let inputs = inputs.iter().map(|(end, from, data)| *end + links.time(*data, *from, pool));
             inputs.fold(costs.ready(task, pool), Time::max)
         };
-        let places = (0..costs.pools()).filter_map(|pool| {
-            let place = earliest(costs, holes, (task, pool), arrival(pool))?;
-            Some((cost(&place)?, place))
-        });
-        let best = places.min_by_key(|(cost, place)| (*cost, place.pool)).map(|(_, place)| place);
-        let Some(place) = best else { continue };
+        let mut places =
+            (0..costs.pools()).filter_map(|pool| earliest(costs, holes, (task, pool), arrival(pool)));
+        let Some(place) = choose(&mut places) else { continue };
         take(costs, holes, place);
         placed[task] = Some(place);
         plan.push(place);

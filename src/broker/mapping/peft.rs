@@ -14,9 +14,11 @@ pub fn peft(dag: &Dag, costs: &impl Costs, links: &Links, holes: &mut impl Holes
     let table = optimistic(dag, &runs, links);
     let mean = |task: usize| runs.mean(task, |pool, _| table[task * pools + pool]);
     let priorities: Vec<u128> = (0..dag.tasks()).map(mean).collect();
-    list(dag, costs, links, holes, &priorities, |placed| {
-        let after = table[placed.task * pools + placed.pool];
-        Some(u128::from(placed.end.micros()) + u128::from(after))
+    list(dag, costs, links, holes, &priorities, |places| {
+        places.min_by_key(|place| {
+            let after = table[place.task * pools + place.pool];
+            (u128::from(place.end.micros()) + u128::from(after), place.pool)
+        })
     })
 }
 

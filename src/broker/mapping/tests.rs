@@ -1,5 +1,6 @@
-//! Textbook answers. Agreement with slow definitions is in [`twins`].
+//! Textbook answers. Agreement with slow definitions is in [`twins`], tasks with deadlines and budgets are in [`limited`].
 
+mod limited;
 mod twins;
 
 use super::*;

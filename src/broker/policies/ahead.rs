@@ -3,7 +3,7 @@
 use crate::broker::mapping::{Dag, Links, Placement, Profiles};
 use crate::broker::{
     Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, GridView, LiveWorkflow, OpenTasks, Planned, Reason,
-    Task, TaskProgress,
+    Task, TaskLimits, TaskProgress,
 };
 use crate::model::TaskId;
 use crate::units::{Bytes, Time};
@@ -12,12 +12,13 @@ use crate::units::{Bytes, Time};
 /// arrival, or all together. A job that is of no workflow is one of one task.
 pub(super) struct Ahead<F> {
     pub(super) by: F,
-    pub(super) reason: Reason,
+    /// Why a task is planned as it is.
+    pub(super) reason: fn(&TaskLimits<'_>, &Placement) -> Reason,
 }
 
 impl<F> Ahead<F>
 where
-    F: Fn(&Dag, &OpenTasks<'_>, &Links, &mut Profiles) -> Vec<Placement> + Send + 'static,
+    F: Fn(&Dag, &OpenTasks<'_>, &TaskLimits<'_>, &Links, &mut Profiles) -> Vec<Placement> + Send + 'static,
 {
     /// The policy with its abilities.
     pub(super) fn built(self) -> BrokerBuilt {
@@ -30,6 +31,8 @@ where
 #[derive(Default)]
 struct Group<'a> {
     tasks: Vec<Task<'a>>,
+    /// For each task the number of its workflow among those that are planned at once.
+    workflows: Vec<usize>,
     edges: Vec<(usize, usize, Bytes)>,
     /// For a task: from this pool, data comes at this time.
     inputs: Vec<(usize, usize, Time, Bytes)>,
@@ -42,6 +45,8 @@ impl<'a> Group<'a> {
         let number = |task: TaskId| undecided.binary_search(&task).ok().map(|at| first + at);
         // They wait with the broker.
         self.tasks.extend(undecided.iter().filter_map(|task| view.task(*task)));
+        let number_of_workflow = self.workflows.last().map_or(0, |last| last + 1);
+        self.workflows.resize(self.tasks.len(), number_of_workflow);
         let placed = undecided.iter().filter_map(|task| workflow.place(*task));
         for (own, at) in (first..).zip(placed) {
             for (before, data) in workflow.dag().predecessors(at) {
@@ -67,7 +72,7 @@ impl<'a> Group<'a> {
 
 impl<F> BrokerPolicy for Ahead<F>
 where
-    F: Fn(&Dag, &OpenTasks<'_>, &Links, &mut Profiles) -> Vec<Placement> + Send,
+    F: Fn(&Dag, &OpenTasks<'_>, &TaskLimits<'_>, &Links, &mut Profiles) -> Vec<Placement> + Send,
 {
     fn plan(&mut self, view: &mut GridView<'_>) -> Answer {
         let (links, undecided) = (view.links(), view.tasks().undecided());
@@ -86,14 +91,14 @@ where
             let at = view.workflows().partition_point(|workflow| workflow.id(0) <= task.id());
             at == 0 || view.workflows()[at - 1].place(task.id()).is_none()
         };
-        groups
-            .extend(view.ready().filter(of_none).map(|task| Group { tasks: vec![task], ..Group::default() }));
+        let alone = |task| Group { tasks: vec![task], workflows: vec![0], ..Group::default() };
+        groups.extend(view.ready().filter(of_none).map(alone));
         groups.retain(|group| !group.tasks.is_empty());
         if groups.is_empty() {
             return view.done();
         }
         let mut holes = view.holes();
-        for Group { tasks, edges, inputs } in groups {
+        for Group { tasks, workflows, edges, inputs } in groups {
             // A workflow has no cycle.
             let Some(dag) = Dag::new(tasks.len(), edges) else { continue };
             let mut open = OpenTasks::of(view, tasks);
@@ -102,8 +107,11 @@ where
                     open.not_before(task, to, at + links.time(data, from, to));
                 }
             }
-            for Placement { task, pool, start, end } in (self.by)(&dag, &open, &links, &mut holes) {
-                view.plan(open.task(task), Planned { pool, start, end, reason: self.reason });
+            let limits = TaskLimits::of(view, &open, &workflows);
+            let plan = (self.by)(&dag, &open, &limits, &links, &mut holes);
+            let reasons: Vec<Reason> = plan.iter().map(|placed| (self.reason)(&limits, placed)).collect();
+            for (Placement { task, pool, start, end }, reason) in plan.into_iter().zip(reasons) {
+                view.plan(open.task(task), Planned { pool, start, end, reason });
             }
         }
         view.done()

@@ -81,7 +81,7 @@ impl Enacted {
         let course = &mut self.tasks[at];
         course.ran = None;
         // It may be cancelled before it is ready again.
-        job.resubmit(course.ready.unwrap_or(job.submit));
+        job.submit = course.ready.unwrap_or(job.submit);
         let grid = job.grid.get_or_insert_default();
         (grid.attempts, grid.first_start, grid.failed_at) = (course.attempts, course.start, Some(now));
         self.live.reopen(at);

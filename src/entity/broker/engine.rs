@@ -53,11 +53,12 @@ impl Broker {
     ) {
         let task = task(&job);
         if let Some(course) = self.state.workflows.course(task) {
-            job.resubmit(course.ready.unwrap_or(now.time));
+            // Its limits are those of its workflow: they do not move.
+            job.submit = course.ready.unwrap_or(now.time);
         }
         self.policy.on(&BrokerEvent::Unblocked(job.id));
         self.wait(job, Vec::new(), now, outbox);
-        if let Some(planned) = planned {
+        if let Some(planned) = planned.filter(|_| self.state.tasks.state(task).is_some()) {
             self.state.tasks.plan(task, planned);
             self.bring_ahead(task, planned.pool, now, outbox);
         }

@@ -7,8 +7,12 @@ use super::unplaced::{of_job, record_given_up, unplaced};
 use super::{Broker, task};
 use crate::broker::{Pool, Task};
 use crate::entity::{EndedJob, Outbox, Stamp};
-use crate::model::{EventCause, EventKind, EventRecord, Job, Outcome, PoolId, Record, RejectReason, TaskId};
-use crate::units::Time;
+use crate::model::{
+    AtLimit, EventCause, EventKind, EventRecord, Job, Limits, Outcome, PoolId, Record, RejectReason, TaskId,
+    WorkflowSpec, WorkflowSubmission,
+};
+use crate::units::{Money, Time};
+use crate::workflow::Workflow;
 
 /// When jobs that wait here are ended.
 pub(super) type Expiring = BTreeSet<(Time, TaskId)>;
@@ -47,6 +51,42 @@ impl Broker {
         let mut reasons = pools.filter(|_| is_new).map(refuse);
         let first = reasons.next()??;
         reasons.all(|reason| reason.is_some()).then_some(Away::Refused(first))
+    }
+
+    /// Why a workflow is refused when it is submitted, if it is: it would end too late if each task ran in the pool where it takes least, as soon as those that it waits for had
+    /// ended; or its tasks would cost too much if each ran where it costs least, from now on.
+    pub(super) fn refuses(
+        &self,
+        submitted: &WorkflowSubmission,
+        workflow: &Workflow,
+        estimates: Option<&WorkflowSpec>,
+        now: Time,
+    ) -> Option<RejectReason> {
+        let Limits { deadline, budget, at_deadline, at_budget, .. } = submitted.limits.as_ref()?.whole;
+        let deadline = deadline.filter(|_| at_deadline == AtLimit::Refuse);
+        let budget = budget.filter(|_| at_budget == AtLimit::Refuse);
+        if deadline.is_none() && budget.is_none() {
+            return None;
+        }
+        let jobs: Vec<Job> = submitted.jobs(estimates).collect();
+        let pools = |job: &'_ Job| {
+            let seen = Task::new(job, &[]);
+            let able = self.state.pools.iter().filter(|pool| pool.could_run(&seen));
+            able.map(|pool| (pool, pool.run_of(&seen), pool.procs_for(&seen))).collect::<Vec<_>>()
+        };
+        let (mut ends, mut cost) = (vec![now; jobs.len()], Money::ZERO);
+        for task in workflow.order() {
+            let pools = pools(&jobs[task.index()]);
+            let before = workflow.predecessors(*task).map(|(before, _)| ends[before.index()]).max();
+            let start = |pool: &Pool| before.unwrap_or(now + pool.facts.latency);
+            // What fits nowhere is refused for that.
+            ends[task.index()] = pools.iter().map(|(pool, run, _)| start(pool) + *run).min().unwrap_or(now);
+            let costs = pools.iter().map(|(pool, run, procs)| pool.facts.rates.cost(*procs, now, *run));
+            cost += costs.min().unwrap_or_default();
+        }
+        let late = deadline.is_some_and(|deadline| ends.iter().any(|end| *end > deadline));
+        let dear = budget.is_some_and(|budget| cost > budget);
+        if late { Some(RejectReason::Deadline) } else { dear.then_some(RejectReason::Budget) }
     }
 
     /// Ends a job that does not wait here.

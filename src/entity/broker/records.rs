@@ -1,11 +1,13 @@
 //! The records of workflows and their tasks.
 
 use super::course::peak;
-use super::workflows::Enacted;
+use super::data::Data;
+use super::workflows::{Enacted, Workflows};
+use crate::broker::{Pool, TaskState, Tasks};
 use crate::entity::EndedJob;
 use crate::model::{
-    JobId, Outcome, PartitionId, Passed, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskRecord,
-    WorkflowRecord,
+    JobId, Outcome, PartitionId, Passed, PoolId, Record, RecordSink, ResponseParts, SiteId, TaskId,
+    TaskRecord, WorkflowRecord,
 };
 use crate::units::{Bytes, Time};
 
@@ -21,6 +23,38 @@ pub(super) struct Ran {
 impl Ran {
     pub(super) const fn nowhere(end: Time) -> Self {
         Self { pool: None, start: None, last_start: None, end, attempts: 0 }
+    }
+}
+
+impl Workflows {
+    /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
+    pub(super) fn close(
+        &mut self,
+        tasks: &Tasks,
+        pools: &[Pool],
+        data: &mut Data,
+        now: Time,
+        sink: &mut dyn RecordSink,
+    ) {
+        for mut enacted in std::mem::take(&mut self.0).into_values() {
+            let first = enacted.submitted.first_task;
+            for at in 0..enacted.tasks.len() {
+                let id = TaskId(first.0 + at as u64);
+                let Some(state) = tasks.state(id) else { continue };
+                let arrival = tasks.arrival(id).map(|stamp| stamp.time).filter(|arrival| *arrival <= now);
+                enacted.tasks[at].arrive(arrival, false);
+                let pool = match state {
+                    TaskState::Placed(pool) | TaskState::Staging(pool) => {
+                        pools.get(pool).map(|pool| pool.facts.id)
+                    }
+                    _ => None,
+                };
+                let ran = Ran { pool, attempts: enacted.tasks[at].attempts, ..Ran::nowhere(now) };
+                enacted.record_task(at, enacted.task_record(at, Outcome::Unfinished, ran, now), &[], sink);
+            }
+            let moved = data.all_moved(enacted.submitted.number);
+            sink.record(enacted.record(Outcome::Unfinished, None, now, moved));
+        }
     }
 }
 
@@ -115,6 +149,7 @@ impl Enacted {
             moved,
             energy: self.energy,
             cost: self.cost,
+            limits: self.submitted.limits.as_ref().map(|limits| Box::new(limits.whole)),
         })
     }
 }

@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::beliefs::{believed, least, ranks, readers, writers};
 use super::course::Course;
 use super::data::Data;
+use super::limits::Away;
 use super::records::Ran;
 use super::{Broker, State, unplaced};
 use crate::broker::mapping::Dag;
-use crate::broker::{Ended, LiveWorkflow, Pool, TaskState, Tasks};
+use crate::broker::{Ended, LiveWorkflow};
 use crate::entity::{EndedJob, EntityError, Outbox, Stamp};
 use crate::model::{
-    FileId, Job, JobId, Outcome, PoolId, Record, RecordSink, SiteId, TaskId, TransferOutcome, TransferRecord,
+    FileId, Job, JobId, Outcome, PoolId, Record, SiteId, TaskId, TransferOutcome, TransferRecord,
     WorkflowBounds, WorkflowFile, WorkflowSettings, WorkflowSpec, WorkflowSubmission,
 };
 use crate::units::{Energy, Money, Span, Time};
@@ -21,7 +22,7 @@ use crate::workflow::{Workflow, WorkflowError};
 
 /// The workflows that have not ended, by the number of their first task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Workflows(BTreeMap<TaskId, Enacted>);
+pub(super) struct Workflows(pub(super) BTreeMap<TaskId, Enacted>);
 
 /// A workflow that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,36 +172,6 @@ impl Workflows {
             outcome: TransferOutcome::Unfinished,
         })
     }
-
-    /// Ends the run: records the tasks that have not ended, as far as the broker knows, and the workflows.
-    pub(super) fn close(
-        &mut self,
-        tasks: &Tasks,
-        pools: &[Pool],
-        data: &mut Data,
-        now: Time,
-        sink: &mut dyn RecordSink,
-    ) {
-        for mut enacted in std::mem::take(&mut self.0).into_values() {
-            let first = enacted.submitted.first_task;
-            for at in 0..enacted.tasks.len() {
-                let id = TaskId(first.0 + at as u64);
-                let Some(state) = tasks.state(id) else { continue };
-                let arrival = tasks.arrival(id).map(|stamp| stamp.time).filter(|arrival| *arrival <= now);
-                enacted.tasks[at].arrive(arrival, false);
-                let pool = match state {
-                    TaskState::Placed(pool) | TaskState::Staging(pool) => {
-                        pools.get(pool).map(|pool| pool.facts.id)
-                    }
-                    _ => None,
-                };
-                let ran = Ran { pool, attempts: enacted.tasks[at].attempts, ..Ran::nowhere(now) };
-                enacted.record_task(at, enacted.task_record(at, Outcome::Unfinished, ran, now), &[], sink);
-            }
-            let moved = data.all_moved(enacted.submitted.number);
-            sink.record(enacted.record(Outcome::Unfinished, None, now, moved));
-        }
-    }
 }
 
 impl Enacted {
@@ -270,10 +241,11 @@ impl Broker {
         let (mut entries, mut prepared) = (Vec::new(), Vec::new());
         let believed = believed(&workflow, &submitted, &self.spec.workflow).map_err(bad)?;
         let estimates = believed.as_ref().map(Workflow::spec);
+        let refused = self.refuses(&submitted, &workflow, estimates.as_ref(), now.time);
         for (id, job) in workflow.ids().zip(submitted.jobs(estimates.as_ref()).map(Box::new)) {
             self.trace(&job);
             match workflow.predecessors(id).count() {
-                0 if submitted.overheads.engine_delay.is_zero() => entries.push(job),
+                0 if refused.is_some() || submitted.overheads.engine_delay.is_zero() => entries.push(job),
                 // The last to complete, in a way, is the workflow engine.
                 missing => {
                     let engine = u32::from(!submitted.overheads.engine_delay.is_zero());
@@ -306,7 +278,10 @@ impl Broker {
         self.state.workflows.0.insert(enacted.submitted.first_task, enacted);
         for job in entries {
             self.note_ready(super::task(&job), None, now);
-            self.ready(job, None, now, outbox);
+            match refused {
+                Some(reason) => self.turn_away(&job, Away::Refused(reason), now, outbox),
+                None => self.ready(job, None, now, outbox),
+            }
         }
         // A policy that plans whole workflows does so now, also if the engine makes the jobs later.
         self.fresh |= self.abilities.workflows;

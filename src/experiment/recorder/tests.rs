@@ -146,8 +146,8 @@ fn the_form_of_a_save_is_that_of_its_layout() {
         format!("{} {} {hash:032x}", blocks.len(), bytes.len())
     }
     let grid = GridMeasures::new(Definitions::default(), Window::ALL, &sites());
-    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"6 41687 53bd8470ab67fac50a6ee5750e548ab5");
-    insta::assert_snapshot!(pinned(single()), @"3 21981 644ec95ecad5ef805e0315f984e2c06e");
+    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"6 41699 b080e4bcc117359447cb448dccbad976");
+    insta::assert_snapshot!(pinned(single()), @"3 21993 62c687483cbd192a82778e98842c3151");
 }
 
 #[test]

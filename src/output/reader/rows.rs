@@ -268,6 +268,10 @@ pub struct WorkflowRow {
     pub energy: Option<Energy>,
     /// Money charged to them.
     pub cost: Option<Money>,
+    /// Its deadline.
+    pub deadline: Option<Time>,
+    /// Its budget.
+    pub budget: Option<Money>,
 }
 
 /// A row of `transfers.csv`.

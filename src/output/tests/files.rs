@@ -159,6 +159,7 @@ pub(super) fn workflow() -> Vec<Record> {
         moved: Bytes::new(1_500_000),
         energy: Energy::from_nanojoules(90_500_000_000),
         cost: Money::from_nanos(250_000_000),
+        limits: None,
     };
     let copy = TransferRecord {
         workflow: WorkflowId(3),

@@ -46,7 +46,7 @@ pub(super) fn few_facts(run: &GridSummary) -> Vec<(&'static str, String)> {
 pub(super) fn of_some_jobs(run: &GridSummary) -> impl Iterator<Item = (&'static str, String)> {
     let dedicated = dedicated(&run.measures).map(|starts| ("dedicated jobs", starts));
     let elastic = run.elastic.as_ref().map(|of| ("elastic commands", commands(of)));
-    let limits = limits(&run.measures).map(|kept| ("limits", kept));
+    let limits = run.measures.limits.as_ref().map(|kept| ("limits", limits(kept)));
     dedicated.into_iter().chain(elastic).chain(limits)
 }
 

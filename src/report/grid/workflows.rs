@@ -1,6 +1,7 @@
 //! Lines about the workflows of a run.
 
 use super::super::figures::{count, duration, noun, number, percent, size, three_digits};
+use super::super::tables::limits;
 use crate::metrics::{GridSummary, WorkflowSummary};
 use crate::model::ResponseParts;
 
@@ -11,7 +12,9 @@ pub(super) fn workflows(run: &GridSummary) -> impl Iterator<Item = (&'static str
         let parts = of.share.run.map(|_| ("their makespans", parts(of)));
         let turns = of.overtakes.map(|overtakes| ("the plan's order", turns(overtakes, of.tasks)));
         let again = of.repeated.filter(|times| *times > 0).map(|times| ("run again", repeated(times)));
-        std::iter::once(("workflows", whole(of))).chain(parts).chain(spent).chain(turns).chain(again)
+        let kept = of.limits.as_ref().map(|kept| ("their limits", limits(kept)));
+        let whole = std::iter::once(("workflows", whole(of)));
+        whole.chain(kept).chain(parts).chain(spent).chain(turns).chain(again)
     })
 }
 

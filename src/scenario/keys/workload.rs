@@ -53,20 +53,20 @@ keys! {
         input: Option<Bytes> => "0 B";
         /// Data of each job that returns after its completion; portal only.
         output: Option<Bytes> => "0 B";
-        /// [Deadline](grid.md#deadlines-and-budgets) of each job: `"submit + 4 x estimate"`, `"submit + 4 x runtime"` or `"submit + 1 h"`; drawn for each job, all values
+        /// [Deadline](grid.md#deadlines-and-budgets) of each job, or of each workflow: `"submit + 4 x estimate"`, `"submit + 4 x runtime"` or `"submit + 1 h"`; drawn for each, all values
         /// equally likely: `"submit + 1.5..8 x estimate"`, or from a distribution of durations: `"submit + exponential[mean=1 h]"`.
         deadline: Option<DeadlineRule> => "none";
-        /// [Budget](grid.md#deadlines-and-budgets) of each job: an amount (`5`), or so many times what its processors cost for its estimate at the
+        /// [Budget](grid.md#deadlines-and-budgets) of each job, or of each workflow: an amount (`5`), or so many times what its processors cost for its estimate at the
         /// `reference_price` (`"1.2 x cost"`); drawn: `"2..10"`, `"0.8..2 x cost"`.
         budget: Option<BudgetRule> => "none";
         /// Price of a core-hour of speed 1 that a `budget` refers to.
         reference_price: Option<Price> => "none";
-        /// What happens at the deadline: the job goes on (`"overrun"`); it is refused when it is submitted, if it could not end in time anywhere; or it is ended there.
+        /// What happens at the deadline: the job or the workflow goes on (`"overrun"`); it is refused when it is submitted, if it could not end in time anywhere; or it is ended there.
         at_deadline: Option<AtLimit> => "`\"overrun\"`";
-        /// What happens when a job costs more than its budget: it goes on (`"overrun"`); it is refused when it is submitted, if its estimate costs more everywhere; or it is ended when it has cost it (`"kill"`).
+        /// What happens when a job or a workflow costs more than its budget: it goes on (`"overrun"`); it is refused when it is submitted, if its estimate costs more everywhere; or, of jobs only, it is ended when it has cost it (`"kill"`).
         at_budget: Option<AtLimit> => "`\"overrun\"`";
         /// [Workflows](workflows.md#running-workflows), portal only: a [generator](workflows.md#generators) such as `"montage[tasks=1000]"`, or a file
-        /// (WfFormat, DAX, GWF); a path relative to the file that names it, or `archive:NAME`. The keys below belong to it, those above do not.
+        /// (WfFormat, DAX, GWF); a path relative to the file that names it, or `archive:NAME`. The keys below belong to it, and of those above the limits (`deadline` to `at_budget`) alone.
         workflow: Option<String>;
         /// Number of times that it is submitted; a generator gives another workflow each time.
         count: Option<u64> => "1";

@@ -5,7 +5,7 @@ use std::path::Path as FilePath;
 
 use super::Checker;
 use crate::model::{
-    Named, SiteSpec, TaskFailures, WorkflowOverheads, WorkflowSettings, did_you_mean, nearest,
+    BrokerSpec, Named, SiteSpec, TaskFailures, WorkflowOverheads, WorkflowSettings, did_you_mean, nearest,
 };
 use crate::scenario::defaults::generator_in;
 use crate::scenario::keys::{WorkflowKeys, WorkloadKeys};
@@ -15,11 +15,11 @@ use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, WorkflowOrigin, WorkflowPlan, Workload};
 use crate::units::{Bytes, Span};
-use crate::workflow::Rescaled;
 use crate::workflow::grouping::GroupingRegistry;
 use crate::workflow::shapes::ShapeSpec;
-use crate::workload::Estimates;
+use crate::workflow::{self, Rescaled};
 use crate::workload::poisson::Lengths;
+use crate::workload::{Estimates, LimitRules};
 
 impl Checker<'_> {
     /// How workflows are enacted.
@@ -50,6 +50,7 @@ impl Checker<'_> {
         keys: &WorkloadKeys,
         written: &str,
         entity: String,
+        believed: Option<workflow::Estimates>,
         seed: u64,
     ) -> Option<PlannedWorkload> {
         let others = [
@@ -72,11 +73,6 @@ impl Checker<'_> {
             ("malleable", keys.malleable.is_some()),
             ("input", keys.input.is_some()),
             ("output", keys.output.is_some()),
-            ("deadline", keys.deadline.is_some()),
-            ("budget", keys.budget.is_some()),
-            ("reference_price", keys.reference_price.is_some()),
-            ("at_deadline", keys.at_deadline.is_some()),
-            ("at_budget", keys.at_budget.is_some()),
         ] {
             if given {
                 self.wrong(&path.key(only), format!("`{only}` works on jobs, not on `workflow`"));
@@ -134,6 +130,7 @@ impl Checker<'_> {
             job_overhead: keys.job_overhead.unwrap_or_default(),
         };
         let failures = self.failures(path, keys);
+        let limits = self.limits(path, keys);
         let rescaled = Rescaled { runtime: keys.scale_runtime, data: keys.scale_data, ccr: keys.ccr };
         Some(PlannedWorkload {
             entity,
@@ -146,12 +143,30 @@ impl Checker<'_> {
                 overheads,
                 tags: self.required_tags(&path.key("tags"), keys),
                 failures,
+                believed: limits.and(believed),
             })),
             shaping: Shaping { seed, ..Shaping::default() },
             input: Bytes::ZERO,
             output: Bytes::ZERO,
-            limits: None,
+            limits,
         })
+    }
+
+    /// Says so if the broker maps by limits, and no workload has them.
+    pub(super) fn unlimited(&mut self, broker: Option<&BrokerSpec>, portal: &[PlannedWorkload]) {
+        let Some(BrokerSpec { policy, .. }) = broker else { return };
+        let has =
+            |limit: fn(&LimitRules) -> bool| portal.iter().any(|of| of.limits.as_ref().is_some_and(limit));
+        let message = match policy.name.as_str() {
+            "cheapest-by-deadline" if !has(|limits| limits.deadline.is_some()) => {
+                "no workload of the portal has a `deadline`: all goes where it costs least, whatever waits there"
+            }
+            "heft-budget" if !has(|limits| limits.budget.is_some()) => {
+                "no workload of the portal has a `budget`: it plans as `heft`"
+            }
+            _ => return,
+        };
+        self.warn(&Path::default().key("broker").key("policy"), message);
     }
 
     /// How often attempts of tasks fail by themselves.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 
 use super::Checker;
-use crate::model::{MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
+use crate::model::{AtLimit, BrokerSpec, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
 use crate::scenario::archive;
 use crate::scenario::defaults::STDIN;
 use crate::scenario::keys::{OwnWorkload, WorkloadKeys};
@@ -12,6 +12,7 @@ use crate::scenario::kind::named::Params;
 use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, Workload};
+use crate::workflow;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
@@ -78,21 +79,22 @@ impl Checker<'_> {
         &mut self,
         written: &[WorkloadKeys],
         sites: &[SiteSpec],
-        has_broker: bool,
+        broker: Option<&BrokerSpec>,
         seed: u64,
     ) -> Vec<PlannedWorkload> {
         let top = Path::default().key("workload");
-        if !has_broker && !written.is_empty() {
+        if broker.is_none() && !written.is_empty() {
             let message = "a workload of the portal needs a `[broker]`; the workload of a site belongs into its `[[site]]`";
             self.wrong(&top.item(0), message);
         }
         let room = Room::of(sites.iter().flat_map(|site| &site.partitions));
+        let believed = broker.and_then(|broker| workflow::Estimates::wanted(&broker.workflow));
         let mut planned = Vec::new();
         for (at, keys) in written.iter().enumerate() {
             let entity = if at == 0 { "portal".to_owned() } else { format!("portal/{}", at + 1) };
             let path = top.item(at);
             planned.extend(match &keys.workflow {
-                Some(written) => self.workflows(&path, keys, written, entity, seed),
+                Some(written) => self.workflows(&path, keys, written, entity, believed, seed),
                 None => self.workload(&path, keys, &entity, "the grid", room, seed),
             });
         }
@@ -182,13 +184,17 @@ impl Checker<'_> {
         })
     }
 
-    /// The limits of the jobs.
-    fn limits(&mut self, path: &Path, keys: &WorkloadKeys) -> Option<LimitRules> {
+    /// The limits of the jobs, or of the workflows.
+    pub(super) fn limits(&mut self, path: &Path, keys: &WorkloadKeys) -> Option<LimitRules> {
         let of_cost = matches!(keys.budget, Some(BudgetRule::Costs(_)));
         if of_cost && keys.reference_price.is_none() {
             let message =
                 "a budget of so many times the cost needs a `reference_price`, such as `0.1/core-h`";
             self.wrong(&path.key("budget"), message);
+        }
+        if keys.at_budget == Some(AtLimit::Kill) && keys.workflow.is_some() {
+            let message = "a workflow is not ended at its budget; there are `overrun` and `refuse`";
+            self.wrong(&path.key("at_budget"), message);
         }
         let dear = "there is no `budget` of so many times the cost";
         for (key, idle, why) in [

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::parts::parts;
 use super::{Submitted, TaskJobs, Workflows};
-use crate::model::{Outcome, PartitionSpec, WorkflowTask};
+use crate::model::{Limits, Outcome, PartitionSpec, WorkflowTask};
 use crate::output::{TaskRow, WorkflowRow};
-use crate::units::{Bytes, Energy, Span, Time, Work};
+use crate::units::{Bytes, Energy, Money, Span, Time, Work};
 use crate::verify::findings::{Row, Rule, Verdict, Violation};
 use crate::verify::platform::Platform;
 
@@ -159,6 +159,12 @@ impl Submitted {
             ratio("efficiency", whole.efficiency, work, micros(makespan) * peak as f64),
         ];
         columns.extend(self.spent(whole, jobs));
+        if let Some(limits) = &self.workflow.limits {
+            let Limits { deadline, budget, .. } = limits.whole;
+            columns.push(("deadline", (whole.deadline != deadline).then(|| shown(deadline))));
+            let nanos = |budget: Option<Money>| shown(budget.map(Money::as_f64));
+            columns.push(("budget", (whole.budget != budget).then(|| nanos(budget))));
+        }
         for (at, name) in ["run", "data", "dispatch", "queue", "lost"].into_iter().enumerate() {
             let follows = path.map(|parts| parts[at]);
             columns.push((name, (written[at] != follows).then(|| shown(follows))));

@@ -1,11 +1,11 @@
-//! Deadlines and budgets that follow from the jobs themselves.
+//! Deadlines and budgets that follow from the jobs or the workflows themselves.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{Shape, ShapeError, Shaped, decimal};
 use crate::model::{AtLimit, Job, Limits};
-use crate::units::{Money, Price, Time};
+use crate::units::{Money, Price, Span, Time};
 use crate::workload::poisson::Lengths;
 use crate::workload::random::Stream;
 use crate::workload::{Source, SourceError};
@@ -82,25 +82,50 @@ impl LimitRules {
     }
 }
 
+/// What limits follow from: those of a job, or of a workflow.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct LimitBasis {
+    /// The submission.
+    pub submit: Time,
+    /// The estimate; of a workflow that of its critical path.
+    pub estimate: Span,
+    /// The run time, likewise.
+    pub runtime: Span,
+    /// Processors × estimate in processor-microseconds; of a workflow the sum over its tasks.
+    pub area: u128,
+}
+
+impl LimitRules {
+    /// The limits that follow. `stream` gives the stream of what is drawn for the deadline, or for the budget.
+    pub fn limits(&self, of: &LimitBasis, stream: impl Fn(&str) -> Stream) -> Limits {
+        Limits {
+            deadline: self.deadline.map(|rule| rule.of(of, &mut stream("deadline"))),
+            budget: self.budget.map(|rule| rule.of(of, self.reference_price, &mut stream("budget"))),
+            at_deadline: self.at_deadline,
+            at_budget: self.at_budget,
+            ends: None,
+        }
+    }
+}
+
 impl DeadlineRule {
-    fn of(self, job: &Job, stream: &mut Stream) -> Time {
+    fn of(self, of: &LimitBasis, stream: &mut Stream) -> Time {
         let span = match self {
-            Self::Estimates(factor) => job.estimate.scale_up(factor.draw(stream), MILLION),
-            Self::Runtimes(factor) => job.runtime.scale_up(factor.draw(stream), MILLION),
+            Self::Estimates(factor) => of.estimate.scale_up(factor.draw(stream), MILLION),
+            Self::Runtimes(factor) => of.runtime.scale_up(factor.draw(stream), MILLION),
             Self::After(lengths) => lengths.draw(stream),
         };
-        job.submit + span
+        of.submit + span
     }
 }
 
 impl BudgetRule {
-    fn of(self, job: &Job, price: Price, stream: &mut Stream) -> Money {
+    fn of(self, of: &LimitBasis, price: Price, stream: &mut Stream) -> Money {
         let nanos = match self {
             Self::Costs(factor) => {
                 let factor = u128::from(factor.draw(stream));
-                let area = u128::from(job.size.preferred()) * u128::from(job.estimate.micros());
                 // In 10⁻⁹ × 10⁻⁶ of a currency-hour, then rounded up.
-                let cost = area.saturating_mul(u128::from(price.nanos())).div_ceil(3_600_000_000);
+                let cost = of.area.saturating_mul(u128::from(price.nanos())).div_ceil(3_600_000_000);
                 cost.saturating_mul(factor).div_ceil(u128::from(MILLION))
             }
             Self::Amount(factor) => u128::from(factor.draw(stream)) * 1000,
@@ -128,14 +153,10 @@ impl Limited {
 
 impl Shape for Limiting {
     fn apply(&mut self, job: &mut Job) -> Result<(), SourceError> {
-        let LimitRules { deadline, budget, reference_price, at_deadline, at_budget } = self.rules;
         let stream = |purpose: &str| Stream::new(self.seed, &self.entity, &format!("{purpose} {}", job.id));
-        let limits = Limits {
-            deadline: deadline.map(|rule| rule.of(job, &mut stream("deadline"))),
-            budget: budget.map(|rule| rule.of(job, reference_price, &mut stream("budget"))),
-            at_deadline,
-            at_budget,
-        };
+        let area = u128::from(job.size.preferred()) * u128::from(job.estimate.micros());
+        let Job { submit, estimate, runtime, .. } = *job;
+        let limits = self.rules.limits(&LimitBasis { submit, estimate, runtime, area }, stream);
         job.limits = Some(Box::new(limits));
         Ok(())
     }
@@ -239,7 +260,6 @@ impl fmt::Display for BudgetRule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Span;
     use crate::workload::Jobs;
 
     fn limits(deadline: &str, budget: &str, id: u64) -> Limits {

@@ -2,7 +2,7 @@
 
 use gridemu::broker::Pool;
 use gridemu::model::{Job, Named};
-use gridemu::units::Time;
+use gridemu::units::{Money, Time};
 
 use super::scenes::{Planned, Scene};
 use super::twins::{procs, run};
@@ -12,7 +12,7 @@ type Taken = Vec<(u128, u128, u32)>;
 
 /// Whether the policy plans before jobs are sent, so that the view does not count what it plans.
 pub(super) fn is_static(named: &Named) -> bool {
-    matches!(named.name.as_str(), "heft" | "cpop" | "peft")
+    matches!(named.name.as_str(), "heft" | "cpop" | "peft" | "cheapest-by-deadline" | "heft-budget")
 }
 
 /// Processors that the pool has at a time, by its report: what is free now if nobody waits, else as many as a job that starts then may have.
@@ -152,8 +152,8 @@ pub(super) fn slow_map(named: &Named, scene: &Scene) -> Option<Vec<Planned>> {
             one_by_one(scene, |places| suffers(places).into())
         }
         "sufferage" => by_passes(scene),
-        // Jobs that wait for none are planned one after the other.
-        "heft" | "cpop" | "peft" => {
+        // Jobs that wait for none are planned one after the other. None has a budget here.
+        "heft" | "cpop" | "peft" | "cheapest-by-deadline" | "heft-budget" => {
             let mut holes = Holes { scene, taken: vec![Taken::new(); scene.pools.len()] };
             let mut plan = Vec::new();
             for job in 0..scene.jobs.len() {
@@ -161,6 +161,16 @@ pub(super) fn slow_map(named: &Named, scene: &Scene) -> Option<Vec<Planned>> {
                 if named.name == "cpop" {
                     // It is its own critical path.
                     places.sort_by_key(|place| (place.end.micros() - place.start.micros(), place.pool));
+                }
+                if named.name == "cheapest-by-deadline" {
+                    let due = scene.jobs[job].deadline().unwrap_or(Time::NEVER);
+                    places.sort_by_key(|place| {
+                        let facts = &scene.pools[place.pool];
+                        let run = place.end.since(place.start);
+                        let cost = facts.facts.rates.cost(procs(facts, &scene.jobs[job]), place.start, run);
+                        let late = place.end > due;
+                        (late, if late { Money::ZERO } else { cost }, place.end, place.pool)
+                    });
                 }
                 if let Some(first) = places.first() {
                     holes.take(*first);

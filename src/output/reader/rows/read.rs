@@ -97,7 +97,7 @@ row! {
         workflow, name, submitted, ended, makespan, critical_path, outcome, tasks, completed, attempts, fastest_path, work, alone,
         peak_procs, slr, slowdown, speedup, efficiency, last, run, data, dispatch, queue, lost
     }
-    optional { moved_bytes, energy in "energy_j", cost }
+    optional { moved_bytes, energy in "energy_j", cost, deadline, budget }
     beside {}
 }
 
