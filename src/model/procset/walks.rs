@@ -2,7 +2,7 @@
 
 use super::{BITS, first_set};
 
-/// See [`ProcSet::intervals`].
+/// See [`ProcSet::intervals`](super::ProcSet::intervals).
 #[derive(Debug)]
 pub struct Intervals<'a> {
     /// The processor of the lowest bit of `word`.
@@ -59,7 +59,7 @@ impl Iterator for Intervals<'_> {
     }
 }
 
-/// See [`ProcSet::blocks`].
+/// See [`ProcSet::blocks`](super::ProcSet::blocks).
 #[derive(Debug)]
 pub struct Blocks<'a> {
     pub(super) rest: Intervals<'a>,
