@@ -184,7 +184,7 @@ impl State {
     }
 
     /// The rate of a running job: that of its size, at the speed of its slowest machine, times its share.
-    #[inline]
+    #[inline(always)]
     pub(super) fn rate_of(&self, job: &LiveJob) -> Rate {
         if self.groups.several() || !self.slow.is_empty() {
             return self.rate_of_slowest(job);

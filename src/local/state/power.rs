@@ -91,7 +91,7 @@ impl State {
     }
 
     /// So many free processors: those of machines that are awake first, each by the placement rule.
-    #[inline]
+    #[inline(always)]
     pub(in crate::local) fn pick(&self, count: u32) -> Option<ProcSet> {
         match &self.sleepers {
             Some(sleepers) if sleepers.dormant().1 > 0 => self.pick_awake(count, sleepers.dormant().0),
@@ -227,6 +227,7 @@ impl State {
     }
 
     /// Records how long a job that begins anew has not run since its last attempt failed, if one has.
+    #[inline]
     pub(in crate::local) fn note_continued(&mut self, key: JobKey, step: &mut Step<'_>) {
         let past = self.table.get_mut(key).and_then(|job| job.past.as_mut());
         let Some(failed_at) = past.and_then(|past| past.failed_at.take()) else { return };
