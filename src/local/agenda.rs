@@ -137,6 +137,7 @@ impl Agenda {
     }
 
     /// Forgets that a job is to be ended at its limits.
+    #[inline]
     pub(super) fn forget_limits(&mut self, job: &Job, key: JobKey) {
         if let Some(deadline) = job.killed_at() {
             self.deadlines.remove(&(deadline, job.id.0, key));

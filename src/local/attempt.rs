@@ -19,6 +19,7 @@ impl Past {
 
 impl LiveJob {
     /// A job that comes to a partition, before it is [prepared](LiveJob::prepare) for the queue.
+    #[inline]
     pub(super) fn new(job: Job, origin: Origin, seq: u64, now: Time) -> Self {
         let grid = job.grid.as_deref();
         Self {

@@ -45,6 +45,10 @@ impl Groups {
         if self.groups.is_empty() || self.in_order {
             return free.lowest(count);
         }
+        self.pick_by_rank(free, count)
+    }
+
+    fn pick_by_rank(&self, free: &ProcSet, count: u32) -> Option<ProcSet> {
         let (mut picked, mut left) = (ProcSet::new(), count);
         for group in &self.groups {
             let own = free.intersection(&group.blocks);

@@ -37,6 +37,7 @@ impl LiveJob {
     }
 
     /// When it has passed its marks, at its end: all of them if it has completed.
+    #[inline]
     pub(super) fn passed(&self, outcome: Outcome, now: Time) -> Box<[Passed]> {
         let end = (outcome == Outcome::Completed).then_some(now);
         marks(&self.job).map_or_else(Box::default, |marks| marks.passed(end))

@@ -184,11 +184,18 @@ impl State {
     }
 
     /// The rate of a running job: that of its size, at the speed of its slowest machine, times its share.
-    #[inline]
+    #[inline(always)]
     pub(super) fn rate_of(&self, job: &LiveJob) -> Rate {
+        if self.groups.several() || !self.slow.is_empty() {
+            return self.rate_of_slowest(job);
+        }
+        job.unhindered(self.spec.speed())
+    }
+
+    /// The same where machines are not equally fast.
+    fn rate_of_slowest(&self, job: &LiveJob) -> Rate {
         if !self.groups.several() {
-            let rate = job.unhindered(self.spec.speed());
-            return if self.slow.is_empty() { rate } else { rate.times(self.slowest(&job.placement)) };
+            return job.unhindered(self.spec.speed()).times(self.slowest(&job.placement));
         }
         if self.slow.is_empty() {
             return job.unhindered(self.groups.speed_on(&job.placement).unwrap_or(self.spec.speed()));
@@ -285,7 +292,8 @@ impl State {
         self.usage.cost += job.cost;
         self.tally.outcomes[outcome.index()] += 1;
         let procs = if job.given > 0 { job.given } else { job.procs };
-        let dedicated = job.job.size.rate_on(procs.min(job.job.size.max())).times(self.spec.speed());
+        let speed = self.spec.speed();
+        let dedicated = job.job.size.rate_on(procs.min(job.job.size.max())).times(speed);
         let run = allowed.span_at(dedicated).unwrap_or(Span::MAX);
         step.sink.record(Record::Job(JobRecord {
             id: job.job.id,
@@ -300,7 +308,7 @@ impl State {
             procs: job.given,
             outcome,
             run,
-            estimate: estimated.span_at(self.spec.speed()).unwrap_or(Span::MAX),
+            estimate: estimated.span_at(speed).unwrap_or(Span::MAX),
             attempts: job.attempts,
             energy,
             cost,

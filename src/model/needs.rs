@@ -37,6 +37,7 @@ impl Needs {
 
 impl Job {
     /// What it needs beyond processors, if it is a task of a workflow that says so.
+    #[inline]
     pub fn needs(&self) -> Option<&Needs> {
         let needs = &self.grid.as_ref()?.task.as_ref()?.needs;
         (*needs != Needs::default()).then_some(needs)

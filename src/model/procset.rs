@@ -1,7 +1,6 @@
 //! Sets of processors of a partition, as bitsets.
 
 use std::fmt;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -101,9 +100,11 @@ impl ProcSet {
     }
 
     /// Removes every member of `other`.
+    #[inline]
     pub fn remove_all(&mut self, other: &Self) {
-        let (mine, theirs) = self.shared(other);
-        for (mine, theirs) in self.words[mine].iter_mut().zip(&other.words[theirs]) {
+        let from = self.base.max(other.base);
+        let mine = self.words.get_mut((from - self.base) as usize..).unwrap_or_default();
+        for (mine, theirs) in mine.iter_mut().zip(other.words_from(from)) {
             *mine &= !theirs;
         }
     }
@@ -223,24 +224,19 @@ impl ProcSet {
         index.checked_sub(self.base).and_then(|at| self.words.get(at as usize)).copied().unwrap_or(0)
     }
 
-    /// The places of the words that both keep, in this one and in the other.
+    /// The kept words from this one on, which is not before the first.
     #[inline]
-    fn shared(&self, other: &Self) -> (Range<usize>, Range<usize>) {
-        let from = self.base.max(other.base);
-        let (mine, theirs) = ((from - self.base) as usize, (from - other.base) as usize);
-        let (ours, others) =
-            (self.words.len().saturating_sub(mine), other.words.len().saturating_sub(theirs));
-        match ours.min(others) {
-            0 => (0..0, 0..0),
-            count => (mine..mine + count, theirs..theirs + count),
-        }
+    fn words_from(&self, index: u32) -> &[u64] {
+        self.words.get((index - self.base) as usize..).unwrap_or_default()
     }
 
     /// The words that both keep.
     #[inline]
     fn both<'a>(&'a self, other: &'a Self) -> (&'a [u64], &'a [u64]) {
-        let (mine, theirs) = self.shared(other);
-        (&self.words[mine], &other.words[theirs])
+        let from = self.base.max(other.base);
+        let (mine, theirs) = (self.words_from(from), other.words_from(from));
+        let count = mine.len().min(theirs.len());
+        (&mine[..count], &theirs[..count])
     }
 
     fn indexed(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
@@ -290,6 +286,9 @@ impl Eq for ProcSet {}
 /// The first word that is not empty.
 #[inline]
 fn first_set(words: &[u64]) -> Option<usize> {
+    if *words.first()? != 0 {
+        return Some(0);
+    }
     // The set of a job on a few machines far from each other has many empty words between: eight at a time.
     let empty = |words: &&[u64; 8]| words.iter().fold(0, |any, word| any | word) == 0;
     let skipped = words.as_chunks().0.iter().take_while(empty).count() * 8;

@@ -146,6 +146,7 @@ impl Tariff {
     }
 
     /// What these processors draw and cost in full use. If all are of one group, their number `count` is enough.
+    #[inline]
     pub fn held(&self, procs: &ProcSet, count: u32) -> Held {
         let mut held = Held::default();
         for group in &self.groups {
@@ -171,6 +172,7 @@ impl Tariff {
 
     /// The charge for processors at `share` between two instants: their time, each weighed by its price in units of the tariff, and
     /// under a price by the hour by the factor of the hour. Sums over stretches go to [`Tariff::cost`].
+    #[inline]
     pub fn charge(&self, held: &Held, share: Rate, from: Time, to: Time) -> ProcTime {
         let time = held.priced * u128::from(share.units());
         match &self.by_hour {

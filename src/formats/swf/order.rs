@@ -45,6 +45,7 @@ impl Window {
         Some(request)
     }
 
+    #[inline]
     pub(super) fn push(&mut self, mut request: Request) -> Place {
         // Nearly all logs are in order throughout, so this is nearly always a push at the end.
         if request.submit >= self.rows.back().map_or(self.returned, |last| last.submit) {

@@ -111,6 +111,7 @@ impl Easy {
         self.arrivals.first(view).map(|job| self.entry(view, job))
     }
 
+    #[inline]
     fn start(&mut self, view: &View<'_>, entry: Entry, actions: &mut Actions) {
         actions.start(entry.job, entry.procs);
         self.releases.insert(view.now() + entry.estimate, entry.job, entry.procs);

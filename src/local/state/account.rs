@@ -154,7 +154,7 @@ impl State {
         if self.missing > 0 {
             self.down_time += Usage::proc_time(self.missing, Rate::FULL, span);
         }
-        if (self.tariff.is_powered() || self.sleepers.is_some()) && !span.is_zero() {
+        if self.is_metered() && !span.is_zero() {
             self.settle_standing(&self.tariff.stretch(self.settled, now));
         }
         self.settled = now;
@@ -174,7 +174,14 @@ impl State {
         self.settle_missing(now);
         self.usage.to = now;
         (self.usage.reserved, self.usage.down) = (self.reserved, self.down_time);
-        self.meter.counted = self.meter.standing;
+        if self.is_metered() {
+            self.meter.counted = self.meter.standing;
+        }
+    }
+
+    /// Whether machines draw power or ever sleep; the meter stands still otherwise.
+    fn is_metered(&self) -> bool {
+        self.tariff.is_powered() || self.sleepers.is_some()
     }
 
     /// Ends reservations that are over. True if there were any.

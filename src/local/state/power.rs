@@ -91,19 +91,17 @@ impl State {
     }
 
     /// So many free processors: those of machines that are awake first, each by the placement rule.
-    #[inline]
+    #[inline(always)]
     pub(in crate::local) fn pick(&self, count: u32) -> Option<ProcSet> {
-        let picked = self.groups.pick(&self.free, count)?;
         match &self.sleepers {
-            Some(sleepers) if sleepers.dormant().1 > 0 => {
-                self.pick_awake(picked, count, sleepers.dormant().0)
-            }
-            _ => Some(picked),
+            Some(sleepers) if sleepers.dormant().1 > 0 => self.pick_awake(count, sleepers.dormant().0),
+            _ => self.groups.pick(&self.free, count),
         }
     }
 
-    /// The same, if free processors of machines that are not awake are `dormant`; `picked` would be given if there were none.
-    fn pick_awake(&self, picked: ProcSet, count: u32, dormant: &ProcSet) -> Option<ProcSet> {
+    /// The same, if free processors of machines that are not awake are `dormant`.
+    fn pick_awake(&self, count: u32, dormant: &ProcSet) -> Option<ProcSet> {
+        let picked = self.groups.pick(&self.free, count)?;
         let waits = match self.spec.allocation_unit {
             0 | 1 => Cow::Borrowed(dormant),
             _ => Cow::Owned(self.free.intersection(&self.blocks(dormant))),
@@ -229,6 +227,7 @@ impl State {
     }
 
     /// Records how long a job that begins anew has not run since its last attempt failed, if one has.
+    #[inline]
     pub(in crate::local) fn note_continued(&mut self, key: JobKey, step: &mut Step<'_>) {
         let past = self.table.get_mut(key).and_then(|job| job.past.as_mut());
         let Some(failed_at) = past.and_then(|past| past.failed_at.take()) else { return };

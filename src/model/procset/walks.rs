@@ -25,12 +25,9 @@ impl Intervals<'_> {
         true
     }
 
-    /// Goes to the next member's word; false if there is none.
+    /// After the last member of a word: goes to the next member's word; false if there is none.
     #[inline]
     fn find(&mut self) -> bool {
-        if self.word != 0 {
-            return true;
-        }
         let Some(empty) = first_set(self.words) else { return false };
         self.first += empty as u32 * BITS;
         self.words = &self.words[empty..];
@@ -43,7 +40,7 @@ impl Iterator for Intervals<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<(u32, u32)> {
-        if !self.find() {
+        if self.word == 0 && !self.find() {
             return None;
         }
         let low = self.word.trailing_zeros();
@@ -72,7 +69,7 @@ impl Iterator for Blocks<'_> {
     #[inline]
     fn next(&mut self) -> Option<(u32, u32)> {
         let (rest, size) = (&mut self.rest, self.size);
-        if !rest.find() {
+        if rest.word == 0 && !rest.find() {
             return None;
         }
         let block = (rest.first + rest.word.trailing_zeros()) / size;
