@@ -12,7 +12,7 @@ use super::rerun::is_changed_fork;
 use super::{Progress, RunError, rerun};
 use crate::entity::Site;
 use crate::grid::{Grid, Merge, Policies, WindowOptions};
-use crate::model::{EventCause, JobId, JobRef, Origin, Outcome, PartitionId, SiteId};
+use crate::model::{EventCause, EventKind, JobId, JobRef, Origin, Outcome, PartitionId, SiteId};
 use crate::output::{JobRow, RunFolder};
 use crate::units::{Span, Time};
 pub use facts::{
@@ -165,6 +165,9 @@ fn follow(
         ));
     }
     compare(row, watch, runs.as_ref(), explained);
+    if let Some(kind) = watch.limit.filter(|_| row.outcome == Outcome::Cancelled) {
+        explained.reason = Some(ended_at_limit(kind, row, explained.task.is_some()));
+    }
     explained.attempts = attempts(grid, watch, row, runs, true);
     Ok(())
 }
@@ -305,18 +308,20 @@ fn compare(row: &JobRow, watch: &Watch, runs: Option<&Try>, explained: &mut Expl
     ));
 }
 
-/// What a job that is past its deadline or over its budget has to do with it: how late it completed, or that it was ended there.
+/// How late a job completed, if it did after its deadline.
 fn overdue(row: &JobRow) -> Option<String> {
-    let Some(deadline) = row.deadline.filter(|deadline| *deadline <= row.end) else {
-        let is_spent =
-            row.outcome == Outcome::Cancelled && row.budget.is_some_and(|budget| row.cost >= budget);
-        return is_spent.then(|| "it had cost its budget".to_owned());
-    };
-    let late = row.end.since(deadline);
-    match row.outcome {
-        Outcome::Cancelled if late.is_zero() => Some("its deadline".to_owned()),
-        Outcome::Cancelled => Some(format!("its deadline was {late} s before")),
-        Outcome::Completed if !late.is_zero() => Some(format!("{late} s after its deadline")),
-        _ => None,
+    let late = row.end.since(row.deadline.filter(|deadline| *deadline < row.end)?);
+    (row.outcome == Outcome::Completed).then(|| format!("{late} s after its deadline"))
+}
+
+/// Why a job was ended that was ended at a limit.
+fn ended_at_limit(kind: EventKind, row: &JobRow, of_workflow: bool) -> String {
+    if kind == EventKind::Spent {
+        return "it had cost more than its budget".to_owned();
+    }
+    match row.deadline.filter(|deadline| *deadline < row.end) {
+        None => "its deadline".to_owned(),
+        Some(_) if of_workflow => "the deadline of its workflow".to_owned(),
+        Some(deadline) => format!("its deadline was {} s before", row.end.since(deadline)),
     }
 }

@@ -133,6 +133,7 @@ impl Found {
         self.may("power cap", &old.power_cap, &new.power_cap, |cap| {
             cap.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
         });
+        self.may("power policy", &old.power, &new.power, quoted);
         self.may("placement", &old.placement, &new.placement, |rule| rule.name().to_owned());
         let overrun = |allowed: &bool| if *allowed { "allowed".to_owned() } else { "killed".to_owned() };
         let why = "the end of a job is decided at its start";
@@ -185,6 +186,26 @@ impl Found {
         self.may("power of an idle core", &old.idle, &new.idle, |power| power.to_string());
         self.may("power of a busy core", &old.busy, &new.busy, |power| power.to_string());
         self.may("price", &old.price, &new.price, |price| price.to_string());
+        self.may("sleep state", &old.sleep, &new.sleep, |state| {
+            state.map_or_else(
+                || "none".to_owned(),
+                |state| {
+                    format!(
+                        "{} asleep, {} s and {} to wake up, {} s and {} to go to sleep",
+                        state.asleep, state.wake, state.waking, state.fall, state.falling
+                    )
+                },
+            )
+        });
+        self.may("power by load", &old.by_load, &new.by_load, |points| {
+            points.as_ref().map_or_else(
+                || "none".to_owned(),
+                |points| points.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+            )
+        });
+        if old.embodied != new.embodied {
+            self.changes.push(format!("{}other embodied carbon", self.subject));
+        }
     }
 
     fn tariff(&mut self, old: &SiteTariff, new: &SiteTariff) {

@@ -1,15 +1,15 @@
 //! Reservations of a partition, compared with the processors in use.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::{Row, Rule, Verdict, Violation};
 use super::platform::{Platform, SiteFacts};
 use crate::model::{JobRef, PartitionId, SiteId};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// Counts the processors in use during reservations. Records do not say which processors a reservation has, so the
 /// check is by number: whenever a job starts, the processors in use, those reserved and those down must fit into the
-/// partition. Where jobs may run longer than expected, or machines leave, a job that was already running may leave a
+/// partition, unless machines that may sleep have just gone down: the job may have got its processors before. Where jobs may run longer than expected, or machines leave, a job that was already running may leave a
 /// reservation short; elsewhere it may not.
 #[derive(Debug)]
 pub(super) struct Bookings {
@@ -23,6 +23,10 @@ pub(super) struct Bookings {
     base: i64,
     /// Jobs that started while a reservation was due.
     starts: BTreeMap<Time, (JobRef, Row)>,
+    /// How long a machine takes to wake up at most: a job has its processors so long before it starts.
+    wake: Span,
+    /// When processors went down.
+    lost: BTreeSet<Time>,
 }
 
 #[derive(Debug)]
@@ -54,6 +58,7 @@ impl Bookings {
             across: Vec::new(),
         });
         let due: Vec<Due> = due.collect();
+        let wakes = part.groups.iter().filter_map(|group| group.sleep).map(|state| state.fall + state.wake);
         (!due.is_empty()).then(|| Self {
             usable: part.usable(),
             due,
@@ -61,6 +66,8 @@ impl Bookings {
             changes: BTreeMap::new(),
             base: i64::from(missing),
             starts: BTreeMap::new(),
+            wake: wakes.max().unwrap_or_default(),
+            lost: BTreeSet::new(),
         })
     }
 
@@ -89,6 +96,9 @@ impl Bookings {
     /// Records that `change` more processors (or fewer, if negative) are down from `now` on.
     pub(super) fn missing(&mut self, change: i64, now: Time) {
         *self.changes.entry(now).or_default() += change;
+        if change > 0 && self.wake > Span::ZERO {
+            self.lost.insert(now);
+        }
         self.strict = false;
     }
 
@@ -119,6 +129,10 @@ impl Bookings {
             let due = || self.due.iter().filter(|due| due.holds(at));
             let reserved: u32 = due().map(|due| due.procs).sum();
             if self.base + i64::from(reserved) <= i64::from(self.usable) {
+                continue;
+            }
+            // A job that waited for machines to wake up had its processors before these went down.
+            if starts && self.lost.range(..=at).next_back().is_some_and(|lost| at.since(*lost) <= self.wake) {
                 continue;
             }
             jobs.sort_unstable();

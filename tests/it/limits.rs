@@ -151,12 +151,24 @@ fn a_job_is_ended_when_it_has_cost_its_budget() {
         [
             "1 0 83.333334 cancelled",
             "2 83.333334 133.333334 completed",
-            "3 133.333334 258.333334 cancelled",
+            "3 133.333334 258.333335 cancelled",
             "4 133.333334 193.333334 completed"
         ]
     );
     // What ends by itself at that instant has ended.
     assert_eq!(ends(", budget = 0.6, at_budget = 'kill'")[0], "1 0 100 completed");
+}
+
+/// Whom its budget suffices is not ended: at 0.05 a core-hour no stretch of these jobs costs a whole number of 10⁻⁹.
+#[test]
+fn a_job_that_costs_its_budget_completes() {
+    let folder = folder(", budget = '1 x cost', reference_price = '0.05/core-h', at_budget = 'kill'", "");
+    let path = folder.path().join("run.toml");
+    let text = fs::read_to_string(&path).unwrap().replace("3.6/core-h", "0.05/core-h");
+    fs::write(&path, text).unwrap();
+    let (jobs, summary) = run(&folder);
+    assert!(jobs[1..].iter().all(|row| row.contains("completed")), "{jobs:?}");
+    assert_eq!(summary["limits"]["over_budget"], 0);
 }
 
 /// From a minute after the beginning on all costs three times as much: job 1 has cost 0.36 by then, and the rest of 0.5 in 7.777778 s; the others
@@ -182,7 +194,7 @@ fn prices_by_the_hour_count_towards_a_budget() {
     assert_eq!(events.lines().filter(|line| line.contains(",spent,")).count(), 4, "{events}");
     let out = folder.path().join("out");
     let told = gridemu(&["explain", out.to_str().unwrap(), "--job", "2"]);
-    assert!(told.out.contains("it had cost its budget"), "{}", told.out);
+    assert!(told.out.contains("it had cost more than its budget"), "{}", told.out);
 }
 
 /// A job's explanation says what became of its deadline.
@@ -270,7 +282,7 @@ fn kept(case: &GridCase) {
             assert!(record.cost.nanos() <= budget.nanos() + tick, "{record:?}");
         }
         assert!(
-            !spent.contains(id) || job.killed_over().is_some_and(|budget| record.cost >= budget),
+            !spent.contains(id) || job.killed_over().is_some_and(|budget| record.cost > budget),
             "{record:?}"
         );
         if let (Some(deadline), AtLimit::Kill) = (job.deadline(), at) {

@@ -277,6 +277,36 @@ fn a_cap_below_what_is_idle_is_refused() {
     assert!(told.contains("chooses them by number, which a power cap does not support"), "{told}");
 }
 
+/// Nine machines have no job. At 60 s the site begins to let them sleep, at 10 W instead of their 100 W, at once.
+#[test]
+fn a_fork_may_change_when_machines_sleep() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("one.swf"),
+        "; MaxProcs: 10\n1 0 -1 1000 1 -1 -1 1 1000 -1 1 1 1 1 1 1 -1 -1\n",
+    )
+    .unwrap();
+    let text = "at_least = '1020 s'\n\n[[site]]\nname = 'a'\npolicy = 'easy'\nworkload = { log = 'one.swf' }\n\
+        machines = [{ class = 'n', count = 10, idle = '100 W', busy = '200 W', sleep = { power = '10 W', wake = '10 s', fall = '0 s' } }]\n";
+    let file = folder.path().join("run.toml");
+    fs::write(&file, text).unwrap();
+    let [file, store] = [file, folder.path().join("store")].map(|path| path.to_str().unwrap().to_owned());
+    gridemu(&["run", &file, "--checkpoint", &store, "--checkpoint-keep-at", "60 s"]).well();
+    let forked = |set: &str| -> (Value, f64) {
+        let mut forked: Value = gridemu(&["fork", &store, "--at", "60 s", "--set", set, "--json"]).json();
+        let kwh = forked["grid"]["changed"]["energy"]["meter_kwh"].as_f64().unwrap();
+        (forked["grid"]["branch"]["changes"].take(), kwh)
+    };
+    let near = |found: f64, joules: f64| assert!((found * 3.6e6 - joules).abs() < 1e-3, "{found} {joules}");
+    let (changes, kwh) = forked("site.a.power_policy=sleep-idle[after=0 s]");
+    assert!(changes.to_string().contains("power policy"), "{changes}");
+    let until = 60.0 * 900.0;
+    // The last machine falls asleep when its job has ended.
+    near(kwh, until + 960.0 * 90.0 + 1000.0 * 200.0 + 20.0 * 10.0);
+    let (changes, _) = forked("site.a.machines.n.sleep.power=5 W");
+    assert!(changes.to_string().contains("sleep state: 5 W asleep"), "{changes}");
+}
+
 /// Ten jobs on ten machines. At 60 s the cap falls to 1500 W: what runs goes on, and nothing starts until fewer than five machines are in use.
 #[test]
 fn a_fork_may_lower_the_cap() {

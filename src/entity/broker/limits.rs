@@ -85,7 +85,9 @@ impl Broker {
             cost += costs.min().unwrap_or_default();
         }
         let late = deadline.is_some_and(|deadline| ends.iter().any(|end| *end > deadline));
-        let dear = budget.is_some_and(|budget| cost > budget);
+        // The cost of each task was rounded up.
+        let rounded = Money::from_nanos(i128::try_from(jobs.len()).unwrap_or(i128::MAX));
+        let dear = budget.is_some_and(|budget| cost > budget + rounded);
         if late { Some(RejectReason::Deadline) } else { dear.then_some(RejectReason::Budget) }
     }
 

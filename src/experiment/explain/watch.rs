@@ -23,6 +23,8 @@ pub(super) struct Watch {
     pub(super) tries: Vec<Try>,
     /// Its record, once it has ended.
     pub(super) ended: Option<JobRecord>,
+    /// The limit at which it was ended, if it was.
+    pub(super) limit: Option<EventKind>,
     /// The attempts that completed although it ran again later, each with the time from which it was to do so.
     pub(super) again: Vec<(u32, Time)>,
     /// The jobs of the tasks that it waited for when it was first found to be blocked.
@@ -85,7 +87,16 @@ pub(super) enum Place {
 
 impl Watch {
     pub(super) const fn new(job: JobRef, end: Time) -> Self {
-        Self { job, end, at: None, tries: Vec::new(), ended: None, again: Vec::new(), blockers: Vec::new() }
+        Self {
+            job,
+            end,
+            at: None,
+            tries: Vec::new(),
+            ended: None,
+            limit: None,
+            again: Vec::new(),
+            blockers: Vec::new(),
+        }
     }
 
     /// The time of its first start, once known.
@@ -253,6 +264,9 @@ impl RecordSink for Watch {
             Record::Event(event) if event.job_ref() == Some(self.job) => {
                 if event.kind == EventKind::Repeated {
                     self.again.extend(self.ended.take().map(|ended| (ended.attempts, event.time)));
+                }
+                if matches!(event.kind, EventKind::Overdue | EventKind::Spent) {
+                    self.limit = Some(event.kind);
                 }
                 self.event(&event);
             }

@@ -12,25 +12,23 @@ impl State {
         limits.refuse(now, live.procs, live.estimate, self.tariff.price_at(now))
     }
 
-    /// What a running job has cost by an instant if it goes on like this, all attempts together.
-    fn cost_by(&self, job: &LiveJob, time: Time) -> Money {
-        let held = self.tariff.held(&job.placement, job.held);
-        let charge = job.charge + self.tariff.charge(&held, job.share, job.since, time.max(job.since));
-        let past = job.past.as_ref();
-        let before = past
-            .map_or(Money::ZERO, |past| past.cost + past.charged.map_or(Money::ZERO, |charged| charged.cost));
-        before + self.tariff.cost(charge)
-    }
-
-    /// Notes when a running job has cost its budget, if it is ended there: the first instant of its stretch at which it has, before its end. Its segment
-    /// must have been settled.
+    /// Notes when a running job costs more than its budget, if it is ended there: the first instant of its stretch at which it does, all attempts together,
+    /// before its end. Its segment must have been settled.
     pub(in crate::local) fn plan_spent(&mut self, key: JobKey) {
         let Some(job) = self.table.get(key) else { return };
         let Some(budget) = job.job.killed_over() else { return };
-        let spent = |micros: u64| self.cost_by(job, Time::from_micros(micros)) >= budget;
+        let held = self.tariff.held(&job.placement, job.held);
+        let past = job.past.as_ref();
+        let before = past
+            .map_or(Money::ZERO, |past| past.cost + past.charged.map_or(Money::ZERO, |charged| charged.cost));
+        let cost_by = |time: Time| {
+            let charge = job.charge + self.tariff.charge(&held, job.share, job.since, time.max(job.since));
+            before + self.tariff.cost(charge)
+        };
+        let spent = |micros: u64| cost_by(Time::from_micros(micros)) > budget;
         let (mut first, mut last) = (job.since.micros() + 1, job.end.micros());
-        // Where it costs nothing it cannot cost too much. Prices are not negative, so that the cost does not fall.
-        let free = self.cost_by(job, job.end) == self.cost_by(job, job.since);
+        // Where it costs nothing it cannot cost too much. Prices of processors are not negative, so that the cost does not fall.
+        let free = cost_by(job.end) == cost_by(job.since);
         let mut at = None;
         if !free && first < last && spent(last - 1) {
             while first < last {

@@ -120,6 +120,17 @@ impl CampaignFile {
                 .with_hint("add `seeds = 30` at the top of the file, or a list of seeds")
                 .into());
         }
+        if let Some(Seeds(seeds)) = &keys.seeds
+            && let Some(at) = axes.iter().position(|axis| axis.with_seed && seeds.len() < axis.places.len())
+        {
+            let (values, seeds) = (axes[at].places.len(), seeds.len());
+            let problem = format!("there are {values} values for {seeds} seeds, so that some are never run");
+            let path = top.key("axis").item(at);
+            return Err(sheet
+                .problem(&path, problem)
+                .with_hint("give as many seeds as values, or a multiple")
+                .into());
+        }
         let (by_seed, axes): (Vec<Axis>, Vec<Axis>) = axes.into_iter().partition(|axis| axis.with_seed);
         if let Some(baseline) = &keys.baseline {
             check_baseline(&sheet, &axes, baseline)?;

@@ -164,7 +164,13 @@ impl Campaign {
         let axes = self.file.axes.iter().map(|axis| format!("{} {}", axis.places.len(), axis.name));
         let seeds = self.file.seeds.iter().map(|(seeds, _)| counted(seeds.len(), "seed"));
         let product: Vec<String> = axes.chain(seeds).collect();
-        let of = if product.is_empty() { String::new() } else { format!(" ({})", product.join(" x ")) };
+        let each = self
+            .file
+            .by_seed
+            .iter()
+            .map(|axis| format!(", each with one of {} {}", axis.places.len(), axis.name));
+        let each: String = each.collect();
+        let of = if product.is_empty() { String::new() } else { format!(" ({}{each})", product.join(" x ")) };
         format!("{}{of}", counted(self.runs.len(), "run"))
     }
 
