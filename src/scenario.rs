@@ -65,7 +65,7 @@ pub struct Scenario {
     pub text: String,
     /// Hash of `text` without what changes no result (name, engine, clock, folders): equal for scenarios of the same run.
     pub hash: u128,
-    /// Values without effect, unless the run gets a folder that the scenario does not name.
+    /// Values without effect, unless the run gets a folder or another key that the scenario does not have.
     idle: Vec<Problem>,
     /// Intervals so short that their events may outnumber all others, with what is usual.
     fine: Vec<Problem>,
@@ -108,6 +108,11 @@ impl Scenario {
         let idle = self.idle.iter().filter(|problem| !(with_files && problem.key.starts_with("output.")));
         let idle: Vec<Problem> = idle.cloned().collect();
         if idle.is_empty() { Ok(()) } else { Err(ScenarioError::new(idle)) }
+    }
+
+    /// What [`check_effects`](Self::check_effects) refuses, each with its place.
+    pub fn without_effect(&self) -> &[Problem] {
+        &self.idle
     }
 
     /// Intervals so short that their events may outnumber all others, each with its place and with what is usual. They are valid, and a

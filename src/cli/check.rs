@@ -48,6 +48,9 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     }
     check_tasks(&scenario.resolved)?;
     scenario.warnings().iter().for_each(|warning| talk(&format!("warning: {warning}")));
+    for idle in scenario.without_effect() {
+        talk(&format!("warning: {idle}; {}", idle.hint.as_deref().unwrap_or("a run refuses it")));
+    }
     scenario.fine_intervals().iter().for_each(|fine| talk(&format!("warning: {fine}")));
     for site in &scenario.resolved.grid.sites {
         unused_of_machines(site).iter().for_each(|idle| talk(&format!("warning: {idle}")));

@@ -75,6 +75,10 @@ pub struct SeriesFacts {
     pub put_forward: Times,
     /// Rows whose time had been there, left out.
     pub doubled: Times,
+    /// The least and the greatest value, in the integers of the unit.
+    pub range: (i64, i64),
+    /// The mean over the time of the series, to the nearest integer of the unit.
+    pub mean: i64,
     /// Values below 0.
     pub negative: u64,
     /// Values with more digits than the integers hold.
@@ -156,6 +160,9 @@ pub fn read(name: &str, input: Box<dyn Read + Send>, options: &SeriesOptions) ->
         }
     }
     let last = values.last().map_or(begin, |(at, ..)| *at);
+    let range = values
+        .iter()
+        .fold((i64::MAX, i64::MIN), |(least, most), (_, value, _)| (least.min(*value), most.max(*value)));
     let facts = SeriesFacts {
         rows: all,
         empty,
@@ -167,11 +174,24 @@ pub fn read(name: &str, input: Box<dyn Read + Send>, options: &SeriesOptions) ->
         put_back: rows.put_back,
         put_forward: rows.put_forward,
         doubled: rows.doubled,
+        range,
+        mean: mean(&values, step),
         negative,
         rounded,
     };
     let steps = values.iter().map(|(at, value, _)| (at.since(begin).unwrap_or_default(), *value)).collect();
     Ok(Series { begin, steps, facts })
+}
+
+/// The mean of values that hold until the next one, the last one for a step.
+fn mean(values: &[(Timestamp, i64, u64)], step: Span) -> i64 {
+    let lengths = values.windows(2).map(|pair| pair[1].0.since(pair[0].0).unwrap_or_default());
+    let held = values.iter().zip(lengths.chain([step]));
+    let (sum, time) = held.fold((0.0, 0.0), |(sum, time), ((_, value, _), length)| {
+        let length = length.as_secs_f64();
+        (sum + *value as f64 * length, time + length)
+    });
+    (sum / time).round() as i64
 }
 
 /// The commonest step, of several the shortest.
@@ -188,10 +208,11 @@ fn commonest(values: &[(Timestamp, i64, u64)]) -> Span {
 }
 
 impl SeriesFacts {
-    /// Rows, step, from when to when, and what is particular, for a series that begins then.
-    pub fn line(&self, begin: Timestamp) -> String {
+    /// Rows, step, from when to when, which values, and what is particular, for a series of this unit that begins then.
+    pub fn line(&self, begin: Timestamp, unit: &Unit) -> String {
+        let [least, most, mean] = unit.told([self.range.0, self.range.1, self.mean]);
         let mut line = format!(
-            "{}, steps of {}, from {begin} to {}",
+            "{}, steps of {}, from {begin} to {}, values of {least} to {most} {unit} (mean {mean})",
             counted(self.rows, "row", "rows"),
             self.step.written(),
             self.end

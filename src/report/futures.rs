@@ -87,6 +87,18 @@ fn accounts(before: &GridSummary, after: &GridSummary) -> Vec<Row> {
         figure("cost", |run| Some(run.account.cost)),
         figure("facility energy (kWh)", |run| Some(run.account.energy.facility_kwh)),
     ]);
+    let small = |name, of: fn(&GridSummary) -> Option<f64>| -> Row {
+        let values = [of(before), of(after)];
+        (name, values[0], values[1], Some(decimals(values).max(three_digits(values))))
+    };
+    let known = [
+        small("electricity bill", |run| run.account.energy.electricity_cost),
+        small("carbon (kg)", |run| run.account.energy.carbon_kg),
+        small("energy of moved data (kWh)", |run| run.account.ledger?.energy_kwh.data),
+        small("price of moved data", |run| run.account.ledger?.electricity?.data),
+        small("carbon of moved data (kg)", |run| run.account.ledger?.carbon_kg?.data),
+    ];
+    rows.extend(known.into_iter().filter(|row| [row.1, row.2].iter().flatten().any(|value| *value != 0.0)));
     rows
 }
 
@@ -153,7 +165,10 @@ fn whole_run(run: &GridSummary) -> String {
 fn side_by_side(rows: &[Row]) -> String {
     let rows = rows.iter().map(|(name, before, after, places)| {
         let places = places.unwrap_or_else(|| decimals([*before, *after]));
-        let change = before.zip(*after).map(|(before, after)| after - before);
+        // Charges are rounded by the segment, and a fork may cut one in two.
+        let equal = |before: f64, after: f64| (after - before).abs() <= 1e-9 * before.abs();
+        let change = before.zip(*after);
+        let change = change.map(|(before, after)| if equal(before, after) { 0.0 } else { after - before });
         let sign = if change.is_some_and(|change| change > 0.0) { "+" } else { "" };
         let percent = before.zip(change).filter(|(before, change)| *before != 0.0 && *change != 0.0);
         let percent = percent.map(|(before, change)| format!("{sign}{:.1} %", change / before * 100.0));

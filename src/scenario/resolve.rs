@@ -31,8 +31,8 @@ pub(super) struct Checker<'a> {
     pub(super) document: &'a Document,
     pub(super) policies: &'a Policies,
     pub(super) problems: Vec<Problem>,
-    /// Values without effect, because they need a folder that the scenario does not name. An option or a campaign may give it, so only
-    /// a run refuses them.
+    /// Values without effect, because they need a folder or another key that the scenario does not have. An option or a campaign may
+    /// give it, so only a run refuses them.
     pub(super) idle: Vec<Problem>,
     /// Intervals so short that their events may outnumber all others.
     pub(super) fine: Vec<Problem>,
@@ -60,6 +60,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     }
     checker.calendar.begins = keys.calendar;
     checker.calendar.until = keys.until.as_value().copied();
+    checker.calendar.at_least = keys.at_least;
     let mut sites: Vec<SiteSpec> = Vec::with_capacity(written.len());
     for (at, site) in written.iter().enumerate() {
         let path = top.key("site").item(at);
@@ -248,11 +249,13 @@ impl Checker<'_> {
             }
             Penalty { scale, most }
         });
-        if sites.iter().flatten().chain(portal).any(|planned| planned.limits.is_some()) {
-            return definitions.limited(penalty);
+        let limits = || sites.iter().flatten().chain(portal).filter_map(|planned| planned.limits);
+        if keys.penalty.is_some() && limits().all(|limits| limits.deadline.is_none()) {
+            let why = "it has no effect: no workload has a `deadline`";
+            self.idle.push(self.document.problem(&path, why));
         }
-        if keys.penalty.is_some() {
-            self.idle.push(self.document.problem(&path, "no workload has a `deadline`"));
+        if limits().next().is_some() {
+            return definitions.limited(penalty);
         }
         definitions
     }

@@ -83,15 +83,36 @@ fn wrong_limits_are_told() {
         (", deadline = 'submit + 0 x estimate'", "`submit + 0 x estimate` is not a deadline"),
         (", budget = '1.2 x cost'", "needs a `reference_price`"),
         (", budget = 'cheap'", "`cheap` is not a budget"),
+        (", budget = '2 x cost', reference_price = '0/core-h'", "reference_price`: every budget would be 0"),
     ] {
         let folder = folder(keys, "");
         let scenario = folder.path().join("run.toml");
         gridemu(&["check", scenario.to_str().unwrap()])
             .ends(2, &["run.toml, line 6, `site.a.workload.", says]);
     }
-    let folder = folder("", "penalty = { scale = '20 s' }");
-    let scenario = folder.path().join("run.toml");
-    gridemu(&["run", scenario.to_str().unwrap()]).ends(2, &["no workload has a `deadline`"]);
+}
+
+/// What has no effect for want of another key: a run refuses it, and `check` says so.
+#[test]
+fn limits_without_effect_are_told() {
+    let penalty = "penalty = { scale = '20 s' }";
+    for (keys, others, says) in [
+        ("", penalty, "line 1, `penalty`: it has no effect: no workload has a `deadline`"),
+        (", budget = 5", penalty, "line 1, `penalty`: it has no effect: no workload has a `deadline`"),
+        (", at_deadline = 'kill'", "", "at_deadline`: it has no effect: there is no `deadline`"),
+        (", at_budget = 'kill'", "", "at_budget`: it has no effect: there is no `budget`"),
+        (
+            ", budget = 5, reference_price = '0.1/core-h'",
+            "",
+            "reference_price`: it has no effect: there is no `budget` of so many times the cost",
+        ),
+    ] {
+        let folder = folder(keys, others);
+        let scenario = folder.path().join("run.toml");
+        let told = ["warning: ", says, "; a run refuses it"];
+        gridemu(&["check", scenario.to_str().unwrap()]).ends(0, &told);
+        gridemu(&["run", scenario.to_str().unwrap()]).ends(2, &["error: ", says]);
+    }
 }
 
 /// A row with another deadline, or another budget, is found.

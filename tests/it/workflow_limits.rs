@@ -216,7 +216,7 @@ fn mappers_keep_limits() {
     assert_eq!(heft("").1, rich);
 }
 
-/// The example that users are shown: the first mapper is cheapest and in time, the second completes earlier within the budget, and the one that knows no limits is dearer.
+/// The example that users are shown: the first mapper is the cheapest of the three and in time, the second completes earlier within the budget, and the one that knows no limits is dearer.
 #[test]
 fn the_example_shows_what_limits_do() {
     let ran = |policy: &str| {

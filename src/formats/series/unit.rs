@@ -81,6 +81,15 @@ impl Unit {
             .ok_or_else(beyond)
     }
 
+    /// Values in this unit, with as many decimals as the largest needs for four digits.
+    pub(super) fn told<const N: usize>(&self, values: [i64; N]) -> [String; N] {
+        let values = values.map(|value| value as f64 / libm::pow(10.0, f64::from(self.shift)));
+        let largest = values.iter().fold(0f64, |largest, value| largest.max(value.abs()));
+        let before = if largest > 0.0 { libm::log10(largest).floor() as i32 } else { 3 };
+        let decimals = (3 - before).clamp(0, 9) as usize;
+        values.map(|value| format!("{value:.decimals$}"))
+    }
+
     /// Why a value is beyond all reason, if it is.
     fn problem(&self, value: i128) -> Option<&'static str> {
         match self.carbon {

@@ -19,6 +19,8 @@ pub(in crate::scenario) struct Calendar {
     pub(super) begins: Option<Timestamp>,
     /// The latest end of the run.
     pub(super) until: Option<Span>,
+    /// Its earliest end.
+    pub(super) at_least: Option<Span>,
     /// Whether anything depends on `begins`.
     pub(super) is_used: bool,
     /// The first currency that is named, and its site.
@@ -215,7 +217,7 @@ impl Checker<'_> {
             Ok((trace, facts)) => {
                 let way = (file.to_owned(), options);
                 if !self.calendar.told.contains(&way) {
-                    self.tell(&at, &trace, &facts);
+                    self.tell(&at, &trace, &facts, &way.1.unit);
                     self.calendar.told.push(way);
                 }
                 trace
@@ -245,26 +247,27 @@ impl Checker<'_> {
                 format!("the trace is of {begin} to {end}, and the run begins at {begins} (`calendar`)");
             return self.refuse(&at, message);
         };
-        if let Some(until) =
-            self.calendar.until.and_then(|until| begins.plus(until)).filter(|until| *until > end)
-        {
-            let message = format!(
-                "the trace ends at {end}, and the run may last until {until}: its last value goes on"
-            );
+        let (last, lasts) = match (self.calendar.until, self.calendar.at_least) {
+            (Some(until), _) => (Some(until), "may last until"),
+            (None, least) => (least, "is accounted at least until"),
+        };
+        if let Some(last) = last.and_then(|last| begins.plus(last)).filter(|last| *last > end) {
+            let message =
+                format!("the trace ends at {end}, and the run {lasts} {last}: its last value goes on");
             self.warn(&at, message);
         }
         Some(PerKwh::Trace { trace, origin })
     }
 
     /// Keeps a line about a trace, and what a reader of figures should know of it.
-    fn tell(&mut self, path: &Path, trace: &Trace, facts: &SeriesFacts) {
+    fn tell(&mut self, path: &Path, trace: &Trace, facts: &SeriesFacts, unit: &Unit) {
         let name = trace.name();
         for warning in facts.warnings() {
             let note = format!("the trace `{name}`: {warning}");
             self.calendar.notes.push(note.clone());
             self.warn(path, note);
         }
-        let line = trace.begin().map(|begin| format!("`{name}`: {}", facts.line(begin)));
+        let line = trace.begin().map(|begin| format!("`{name}`: {}", facts.line(begin, unit)));
         self.calendar.lines.extend(line);
     }
 }

@@ -12,6 +12,7 @@ use crate::scenario::kind::named::Params;
 use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, Workload};
+use crate::units::Price;
 use crate::workflow;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
@@ -187,22 +188,31 @@ impl Checker<'_> {
     /// The limits of the jobs, or of the workflows.
     pub(super) fn limits(&mut self, path: &Path, keys: &WorkloadKeys) -> Option<LimitRules> {
         let of_cost = matches!(keys.budget, Some(BudgetRule::Costs(_)));
-        if of_cost && keys.reference_price.is_none() {
-            let message =
-                "a budget of so many times the cost needs a `reference_price`, such as `0.1/core-h`";
-            self.wrong(&path.key("budget"), message);
+        match keys.reference_price {
+            None if of_cost => self.wrong(
+                &path.key("budget"),
+                "a budget of so many times the cost needs a `reference_price`, such as `0.1/core-h`",
+            ),
+            Some(Price::ZERO) if of_cost => {
+                self.wrong(&path.key("reference_price"), "every budget would be 0; give a price above 0");
+            }
+            _ => {}
         }
         if keys.at_budget == Some(AtLimit::Kill) && keys.workflow.is_some() {
             let message = "a workflow is not ended at its budget; there are `overrun` and `refuse`";
             self.wrong(&path.key("at_budget"), message);
         }
-        let dear = "there is no `budget` of so many times the cost";
-        for (key, idle, why) in [
-            ("reference_price", keys.reference_price.is_some() && !of_cost, dear),
-            ("at_deadline", keys.at_deadline.is_some() && keys.deadline.is_none(), "there is no `deadline`"),
-            ("at_budget", keys.at_budget.is_some() && keys.budget.is_none(), "there is no `budget`"),
+        for (key, idle, missing) in [
+            (
+                "reference_price",
+                keys.reference_price.is_some() && !of_cost,
+                "`budget` of so many times the cost",
+            ),
+            ("at_deadline", keys.at_deadline.is_some() && keys.deadline.is_none(), "`deadline`"),
+            ("at_budget", keys.at_budget.is_some() && keys.budget.is_none(), "`budget`"),
         ] {
             if idle {
+                let why = format!("it has no effect: there is no {missing}");
                 self.idle.push(self.document.problem(&path.key(key), why));
             }
         }

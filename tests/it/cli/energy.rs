@@ -29,8 +29,8 @@ fn a_check_says_what_a_trace_is() {
     let folder = tempfile::tempdir().unwrap();
     let [scenario, _] = written(folder.path());
     let ran = gridemu(&["check", &scenario]);
-    let told = "trace `prices.csv`: 4 rows, steps of 1 h, from 2023-01-01T23:00Z to 2023-01-02T04:00Z, 1 step without a value, 1 value below 0\n\
-                trace `carbon.csv`: 3 rows, steps of 1 d, from 2023-01-02T00:00Z to 2023-01-05T00:00Z\n";
+    let told = "trace `prices.csv`: 4 rows, steps of 1 h, from 2023-01-01T23:00Z to 2023-01-02T04:00Z, values of -10.00 to 90.00 EUR/MWh (mean 60.00), 1 step without a value, 1 value below 0\n\
+                trace `carbon.csv`: 3 rows, steps of 1 d, from 2023-01-02T00:00Z to 2023-01-05T00:00Z, values of 100.0 to 300.0 g/kWh (mean 216.7)\n";
     assert!(ran.well().out.starts_with(told), "{}", ran.out);
     let gap = "the trace `prices.csv`: 1 stretch without values, 1 step of 1 h in all: the first from 2023-01-02T01:00Z to line 4";
     assert!(ran.err.contains(&format!("line 5, `site.delft.electricity.trace`: {gap}")), "{}", ran.err);
@@ -60,6 +60,18 @@ fn a_run_goes_on_only_along_the_traces_that_it_began_with() {
         gridemu(&["fork", &store, "--at", "2 h", "--set", "site.delft.carbon=25 g/kWh", "--json"]).json();
     let changes = forked["grid"]["branch"]["changes"].to_string();
     assert!(changes.contains("carbon intensity: `25 g/kWh` instead of `carbon.csv` from"), "{changes}");
+
+    // The table has what the change did: another bill, or other carbon.
+    for (set, same, other) in [
+        ("site.delft.electricity=0.5 EUR/kWh", "carbon (kg)", "electricity bill"),
+        ("site.delft.carbon=25 g/kWh", "electricity bill", "carbon (kg)"),
+    ] {
+        let told = gridemu(&["fork", &store, "--at", "2 h", "--set", set]);
+        let row =
+            |name: &str| told.out.lines().find(|line| line.contains(name)).unwrap().trim_end().to_owned();
+        assert!(row(same).ends_with('=') && row(other).ends_with('%'), "{}", told.out);
+        assert!(!told.out.contains("moved data"), "{}", told.out);
+    }
 
     fs::rename(&other, folder.path().join("prices.csv")).unwrap();
     let says = ["the values of the trace `prices.csv` have changed since the run of", "put back the file"];
@@ -117,6 +129,19 @@ fn sleep_without_effect_is_told() {
     let told = rule("reserve=8");
     assert!(told.contains(&format!("{never} has 8 of them, and 8 idle ones are kept awake")), "{told}");
     assert_eq!(rule("after=59 min,reserve=7"), "");
+    let lowest =
+        |rule: &str, of: &str| check(&format!("power_policy = 'lowest-level{rule}'\n{}", machines(of)));
+    let idle = "line 5, `site.delft.power_policy`: it has no effect: no class of machines has `levels`";
+    let sleep = ", sleep = { power = '9 W', wake = '10 min' }";
+    for (rule, of, told) in [
+        ("", "", true),
+        ("[after=1 min]", "", true),
+        ("", sleep, true),
+        ("[after=1 min]", sleep, false),
+        ("", ", levels = [{ frequency = 0.8 }]", false),
+    ] {
+        assert_eq!(lowest(rule, of).contains(idle), told, "{rule}{of}");
+    }
 }
 
 /// Two machines of 100 W idle and 200 W busy, which sleep after a minute; one job from 100 s on, which is 50 s long.

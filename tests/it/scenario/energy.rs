@@ -52,7 +52,7 @@ fn a_run_begins_on_its_traces_at_its_calendar() {
     let lines = scenario.trace_lines();
     assert_eq!(
         lines[0],
-        "`be.csv`: 4 rows, steps of 1 h, from 2022-10-30T00:00Z to 2022-10-30T05:00Z, 1 step without a value, 1 row of an hour that comes twice, 1 value below 0"
+        "`be.csv`: 4 rows, steps of 1 h, from 2022-10-30T00:00Z to 2022-10-30T05:00Z, values of -40.0 to 100.0 EUR/MWh (mean 40.0), 1 step without a value, 1 row of an hour that comes twice, 1 value below 0"
     );
     let notes = scenario.trace_notes();
     assert!(
@@ -230,4 +230,10 @@ fn what_has_no_effect_is_told() {
     assert_eq!(warnings(&format!("{SITE}carbon = {{ day = [1, 2] }}\nzone = 'Asia/Tokyo'\n")), "");
     let told = warnings(&format!("until = '10 d'\n{SITE}{PRICE}"));
     assert!(told.contains("the trace ends at 2022-10-30T05:00Z, and the run may last until 2022-11-09T01:00Z: its last value goes on"), "{told}");
+    let told = warnings(&format!("at_least = '241 min'\n{SITE}{PRICE}"));
+    assert!(
+        told.contains("2022-10-30T05:00Z, and the run is accounted at least until 2022-10-30T05:01Z"),
+        "{told}"
+    );
+    assert!(!warnings(&format!("at_least = '4 h'\n{SITE}{PRICE}")).contains("its last value goes on"));
 }
