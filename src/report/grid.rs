@@ -59,7 +59,7 @@ pub fn grid_tables(run: &GridSummary, detail: Detail) -> String {
 
 fn heading(run: &GridSummary) -> String {
     let sites = run.sites.len();
-    let processors = run.sites.iter().map(|site| site.processors).sum();
+    let processors: u64 = run.sites.iter().map(|site| site.processors).sum();
     let mut out = format!(
         "{}: {sites} {}, {} processors, {}",
         run.facts.scenario,
@@ -69,6 +69,11 @@ fn heading(run: &GridSummary) -> String {
     );
     if let (Some(begin), Some(end)) = (run.begin_s, run.end_s) {
         out += &format!(" in {} of virtual time", duration(end - begin));
+        // By `at_least` or `until`, later than the last job ended.
+        let accounted = run.account.usage.nominal / processors.max(1) as f64;
+        if accounted > end + 1.0 {
+            out += &format!(", energy and use of {}", duration(accounted));
+        }
     }
     out += &format!("\nseed {}, engine {}", run.facts.seed, run.facts.engine);
     if let Some(measured) = measured(run) {

@@ -193,6 +193,9 @@ fn a_run_lasts_to_its_horizon() {
             fingerprints.push(summary["fingerprint"].clone());
         }
         assert_eq!(fingerprints[0], fingerprints[1]);
+        let told = gridemu(&["run", file.path().to_str().unwrap(), "--set", "at_least=35970 s"]);
+        let length = " in 1 h of virtual time, energy and use of 10 h\n";
+        assert_eq!(told.well().out.contains(length), sites == 2.0, "{}", told.out);
         // It does not end a run that lasts longer.
         let (longer, _) = ran(file.path(), &["at_least=1 h"]);
         let (plain, _) = ran(file.path(), &["at_least=1 min"]);
