@@ -92,6 +92,19 @@ fn wrong_limits_are_told() {
     }
 }
 
+/// Machines of speed 2 do in half the estimate what takes it at speed 1.
+#[test]
+fn deadlines_that_nothing_can_keep_are_told() {
+    for (times, told) in [("0.4", true), ("0.3..0.49", true), ("0.3..0.5", false), ("0.5", false)] {
+        let folder = folder(&format!(", deadline = 'submit + {times} x estimate'"), "");
+        let scenario = folder.path().join("run.toml");
+        let speed = ["check", scenario.to_str().unwrap(), "--set", "site.a.machines.node.speed=2"];
+        let says = "`site.a.workload.deadline`: what takes all that time at speed 1 can end in time nowhere: the fastest machines have speed 2";
+        let found = gridemu(&speed);
+        assert_eq!(found.well().err.contains(says), told, "{times}: {}", found.err);
+    }
+}
+
 /// What has no effect for want of another key: a run refuses it, and `check` says so.
 #[test]
 fn limits_without_effect_are_told() {

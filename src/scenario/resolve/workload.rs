@@ -29,6 +29,8 @@ struct Room {
     ever: u32,
     /// Processors × speed of all machines present at the beginning.
     capacity: f64,
+    /// The speed of the fastest machines, present or not.
+    fastest: f64,
 }
 
 impl Room {
@@ -46,7 +48,11 @@ impl Room {
         Self {
             largest: present.map(PartitionSpec::usable).max().unwrap_or(ever).max(1),
             ever: ever.max(1),
-            capacity: partitions.map(power).sum(),
+            capacity: partitions.clone().map(power).sum(),
+            fastest: partitions
+                .flat_map(|partition| &partition.groups)
+                .map(|group| group.speed.as_f64())
+                .fold(0.0, f64::max),
         }
     }
 }
@@ -72,7 +78,9 @@ impl Checker<'_> {
             }
         }
         let who = format!("site `{}`", spec.name);
-        self.workload(path, keys, &spec.name, &who, Room::of(spec.partitions.iter()), seed)
+        let room = Room::of(spec.partitions.iter());
+        self.in_time(path, keys, room);
+        self.workload(path, keys, &spec.name, &who, room, seed)
     }
 
     /// The workloads of the portal.
@@ -94,6 +102,7 @@ impl Checker<'_> {
         for (at, keys) in written.iter().enumerate() {
             let entity = if at == 0 { "portal".to_owned() } else { format!("portal/{}", at + 1) };
             let path = top.item(at);
+            self.in_time(&path, keys, room);
             planned.extend(match &keys.workflow {
                 Some(written) => self.workflows(&path, keys, written, entity, believed, seed),
                 None => self.workload(&path, keys, &entity, "the grid", room, seed),
@@ -223,6 +232,18 @@ impl Checker<'_> {
             at_deadline: keys.at_deadline.unwrap_or_default(),
             at_budget: keys.at_budget.unwrap_or_default(),
         })
+    }
+
+    /// Warns of deadlines before which even the fastest machines do not do the work.
+    fn in_time(&mut self, path: &Path, keys: &WorkloadKeys, room: Room) {
+        let times = keys.deadline.and_then(|deadline| deadline.times());
+        if times.is_some_and(|times| times * room.fastest < 1.0 && room.fastest > 0.0) {
+            let message = format!(
+                "what takes all that time at speed 1 can end in time nowhere: the fastest machines have speed {}",
+                room.fastest
+            );
+            self.warn(&path.key("deadline"), message);
+        }
     }
 
     fn log(&mut self, path: &Path, log: &str) -> Option<Workload> {

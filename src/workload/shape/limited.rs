@@ -69,6 +69,16 @@ impl LimitFactor {
     }
 }
 
+impl DeadlineRule {
+    /// How many times the estimate or the run time it is at most, if it follows from these.
+    pub fn times(self) -> Option<f64> {
+        match self {
+            Self::Estimates(factor) | Self::Runtimes(factor) => Some(factor.most as f64 / MILLION as f64),
+            Self::After(_) => None,
+        }
+    }
+}
+
 impl LimitRules {
     /// Whether anything is drawn.
     pub fn draws(&self) -> bool {
