@@ -158,7 +158,7 @@ impl Agenda {
         pop_due(&mut self.deadlines, now)
     }
 
-    /// Notes when a running job has cost its budget if it goes on like this, and forgets what was noted before.
+    /// Notes when a running job has cost more than its budget if it goes on like this, and forgets what was noted before.
     pub(super) fn spend_at(&mut self, at: Option<Time>, job: JobId, key: JobKey) {
         if let Some((before, id)) = self.spent.remove(&key) {
             self.budgets.remove(&(before, id, key));
@@ -169,7 +169,7 @@ impl Agenda {
         }
     }
 
-    /// Takes out the next job that has cost its budget.
+    /// Takes out the next job that has cost more than its budget.
     #[inline]
     pub(super) fn take_spent(&mut self, now: Time) -> Option<JobKey> {
         if self.budgets.is_empty() {

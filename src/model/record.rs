@@ -227,7 +227,7 @@ words! {
         Repeated = "repeated",
         /// A job was ended at its deadline.
         Overdue = "overdue",
-        /// A job was ended when it had cost its budget.
+        /// A job was ended when it had cost more than its budget.
         Spent = "spent",
     }
 }

@@ -69,9 +69,9 @@ fn heading(run: &GridSummary) -> String {
     );
     if let (Some(begin), Some(end)) = (run.begin_s, run.end_s) {
         out += &format!(" in {} of virtual time", duration(end - begin));
-        // By `at_least` or `until`, later than the last job ended.
+        // By `at_least` or `until`, well after the last job ended.
         let accounted = run.account.usage.nominal / processors.max(1) as f64;
-        if accounted > end + 1.0 {
+        if accounted > 1.1 * end + 60.0 {
             out += &format!(", energy and use of {}", duration(accounted));
         }
     }

@@ -41,7 +41,7 @@ impl State {
         self.agenda.spend_at(at, id, key);
     }
 
-    /// Takes out the next running job that has cost its budget and is ended there.
+    /// Takes out the next running job that has cost more than its budget and is ended there.
     pub(in crate::local) fn take_spent(&mut self, now: Time) -> Option<JobKey> {
         // What no longer runs is noted again when it goes on.
         loop {

@@ -63,7 +63,7 @@ keys! {
         reference_price: Option<Price> => "none";
         /// What happens at the deadline: the job or the workflow goes on (`"overrun"`); it is refused when it is submitted, if it could not end in time anywhere; or it is ended there.
         at_deadline: Option<AtLimit> => "`\"overrun\"`";
-        /// What happens when a job or a workflow costs more than its budget: it goes on (`"overrun"`); it is refused when it is submitted, if its estimate costs more everywhere; or, of jobs only, it is ended when it has cost it (`"kill"`).
+        /// What happens when a job or a workflow costs more than its budget: it goes on (`"overrun"`); it is refused when it is submitted, if its estimate costs more everywhere; or, of jobs only, it is ended when it does (`"kill"`).
         at_budget: Option<AtLimit> => "`\"overrun\"`";
         /// [Workflows](workflows.md#running-workflows), portal only: a [generator](workflows.md#generators) such as `"montage[tasks=1000]"`, or a file
         /// (WfFormat, DAX, GWF); a path relative to the file that names it, or `archive:NAME`. The keys below belong to it, and of those above the limits (`deadline` to `at_budget`) alone.
