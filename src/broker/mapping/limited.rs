@@ -95,7 +95,9 @@ impl Usual {
         let usual = |task: usize| {
             let all: Vec<Money> = (0..costs.pools()).filter_map(|pool| cost(task, pool)).collect();
             let sum: Money = all.iter().copied().sum();
-            let mean = Money::from_nanos(sum.nanos() / all.len().max(1) as i128);
+            // Rounded up: what costs anything anywhere gets a part of what is spare.
+            let count = all.len().max(1) as i128;
+            let mean = Money::from_nanos((sum.nanos() + count - 1).div_euclid(count));
             (all.into_iter().min().unwrap_or_default(), mean)
         };
         Self { of: (0..costs.tasks()).map(usual).collect() }
