@@ -53,7 +53,10 @@ impl<'a> View<'a> {
     pub fn awake(&self) -> Awake {
         match self.state.sleepers.as_ref().filter(|sleepers| sleepers.dormant().1 > 0) {
             None => Awake::ALL,
-            Some(sleepers) => Awake { procs: self.state.awake(), delay: sleepers.delay() },
+            // Starts already decided at this instant get them first.
+            Some(sleepers) => {
+                Awake { procs: self.state.awake(), delay: sleepers.delay() }.without(self.state.deferred)
+            }
         }
     }
 
@@ -143,7 +146,7 @@ impl<'a> View<'a> {
             if matches!(job.phase, Phase::Running) {
                 profile.reserve(self.now, end(key, job), job.held);
             } else if matches!(job.phase, Phase::Starting) {
-                profile.reserve(self.now, self.now + job.estimate, job.held);
+                profile.reserve(self.now, job.since.max(self.now) + job.estimate, job.held);
             }
         }
         for booking in self.bookings() {

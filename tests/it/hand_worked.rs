@@ -66,6 +66,43 @@ fn a_machine_does_not_sleep_at_the_instant_at_which_a_job_gets_it() {
     }
 }
 
+/// Four machines that sleep and take 3 s to wake up; two of them are reserved from 103 on. Of four jobs of 1 s that come at 100,
+/// two would be on machines that the reservation needs, until 104, and wait for those of the other two.
+#[test]
+fn starts_of_an_instant_count_on_the_wake_up_of_others() {
+    let jobs = [1, 2, 3, 4].map(|id| job(id, 100, 1, 1));
+    for (order, policy) in [InstantOrder::Instant, InstantOrder::Event]
+        .into_iter()
+        .flat_map(|order| ["easy", "conservative", "los"].map(|policy| (order, policy)))
+    {
+        let mut spec = support::reserve(SiteSpec { order, ..site(4, policy) }, "r", 103, 110, 2);
+        let [asleep, waking, falling] = [Power::ZERO; 3];
+        let state = SleepSpec { asleep, wake: Span::from_secs(3), waking, fall: Span::ZERO, falling };
+        support::put_to_sleep(
+            &mut spec,
+            (Some(state), "sleep-idle[after=0 s]".parse().expect("a power policy")),
+        );
+        assert_eq!(starts(&spec, &jobs), [103, 103, 104, 104], "{policy}, {order:?}");
+    }
+}
+
+/// Job 1 would wake machines up at 18 and not be over when the second reservation begins: at 18 conservative puts it off until
+/// after that. Job 3, planned behind it, moves up when job 2 ends.
+#[test]
+fn behind_a_job_that_is_put_off_others_move_up() {
+    let mut spec = support::reserve(site(8, "conservative"), "first", 17, 18, 1);
+    spec = support::reserve(spec, "second", 71, 72, 1);
+    spec.partitions[0].cores = 2;
+    spec.partitions[0].groups[0].machines = 4;
+    let [asleep, waking, falling] = [Power::ZERO; 3];
+    let state = SleepSpec { asleep, wake: Span::from_secs(22), waking, fall: Span::ZERO, falling };
+    let policy = "sleep-idle[after=0 s,reserve=1]".parse().expect("a power policy");
+    support::put_to_sleep(&mut spec, (Some(state), policy));
+    let second = Job { requested_start: Some(Time::from_secs(19)), ..job(2, 0, 1, 1) };
+    let jobs = [job(1, 0, 8, 32), second, job(3, 2, 1, 17), job(4, 2, 1, 0)];
+    assert_eq!(starts(&spec, &jobs), [94, 19, 20, 2]);
+}
+
 /// Ten processors. Job 1 takes 6 until 100. Job 2 needs 8: the shadow time is 100, when all ten are free, so 2 are extra.
 fn backfilling() -> Vec<Job> {
     vec![

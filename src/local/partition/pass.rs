@@ -78,7 +78,7 @@ impl Partition {
         }
         for key in again {
             if let Some(live) = self.state.table.get_mut(key) {
-                live.held = 0;
+                (live.held, live.since) = (0, step.now);
             }
             self.enqueue(key, step.now);
             self.wake = Some(step.now);
@@ -169,9 +169,12 @@ impl Partition {
             let free = state.free_count();
             if count > free { Err(Violation::NotEnough { needed: count, free }) } else { Ok(count) }
         })?;
+        let awake = View { state: &self.state, now }.awake();
         if let Some(live) = self.state.table.get_mut(key) {
             live.phase = Phase::Starting;
             live.held = count;
+            // It may wait for machines to wake up: other passes of this instant count on that.
+            live.since = now + awake.holds(count, Span::ZERO);
             let area = live.area();
             self.state.leaves_queue(area);
         }

@@ -289,6 +289,8 @@ impl LocalPolicy for Conservative {
                 let from = booked.earliest(now, held, procs).unwrap_or(Time::NEVER);
                 if from > now {
                     self.plan.put_off(seq, from);
+                    // What it leaves is free for others, and once it has machines that are awake it may move up again.
+                    self.settled = false;
                     continue;
                 }
                 booked.reserve(now, now + held, procs);

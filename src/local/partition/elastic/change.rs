@@ -198,7 +198,9 @@ impl Partition {
             return Err(CommandRefusal::NoRoom.into());
         }
         self.state.settle(key, step);
-        let waits = !self.state.is_awake(&more);
+        // One that waits for machines to wake up begins on all of its processors at once.
+        let begun = self.state.table.get(key).is_some_and(|live| live.since <= step.now);
+        let waits = !begun || !self.state.is_awake(&more);
         self.state.occupy(&more, by, share, waits, step);
         if let Some(live) = self.state.table.get_mut(key) {
             live.placement.insert_all(&more);
