@@ -51,6 +51,7 @@ fn records(pieces: u32) -> Vec<Record> {
             estimate: Span::from_secs(run * 2),
             attempts: 1,
             energy: Energy::ZERO,
+            dynamic: Energy::ZERO,
             cost: Money::ZERO,
             recorded_wait: Some(Span::from_secs(below(10_000))),
             requested_start: None,
@@ -70,6 +71,7 @@ fn records(pieces: u32) -> Vec<Record> {
             share: Rate::FULL,
             cause: Cause::Run,
             energy: Energy::ZERO,
+            dynamic: Energy::ZERO,
             cost: Money::ZERO,
         }));
         all.push(Record::Job(job));

@@ -41,7 +41,7 @@ pub use fingerprint::{Fingerprint, FingerprintError};
 pub use grid::GridMeasures;
 pub use grid_run::{BrokerFacts, GridFacts, GridSummary, MeasuredWindow, OriginSummary, SiteSummary};
 pub use groups::Groups;
-pub use ledger::{Account, EnergySummary, Ledger, UsageSummary};
+pub use ledger::{Account, EnergySummary, Ledger, PerWork, UsageSummary};
 pub use limits::LimitMeasures;
 pub use purposes::{Purpose, Purposes};
 pub use ratio::Ratio;

@@ -10,9 +10,9 @@ use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 impl Past {
     /// What a job carries over from other sites; `None` if there is nothing.
     fn of(grid: &GridContext) -> Option<Self> {
-        let GridContext { kept, energy, cost, failed_at, .. } = *grid;
+        let GridContext { kept, energy, dynamic, cost, failed_at, .. } = *grid;
         let has_marks = grid.task.as_ref().is_some_and(|task| task.marks.is_some());
-        let past = Self { kept, energy, cost, failed_at, has_marks, ..Self::default() };
+        let past = Self { kept, energy, dynamic, cost, failed_at, has_marks, ..Self::default() };
         (past != Self::default() || grid.faults().is_some()).then_some(past)
     }
 }
@@ -47,6 +47,7 @@ impl LiveJob {
             drawn: None,
             base: None,
             energy: Energy::ZERO,
+            dynamic: 0,
             cost: Money::ZERO,
             taken: 0,
             past: grid.and_then(Past::of).map(Box::new),
@@ -143,7 +144,7 @@ impl LiveJob {
             (grid.attempts, grid.first_start) = (attempts, first_start);
             if let Some(past) = past {
                 (grid.kept, grid.energy, grid.cost) = (past.kept, past.energy, past.cost);
-                grid.failed_at = past.failed_at;
+                (grid.dynamic, grid.failed_at) = (past.dynamic, past.failed_at);
             }
         }
         let named = JobRef { workload: WorkloadId::GRID, number: job.id };

@@ -274,17 +274,24 @@ impl State {
         self.agenda.forget_limits(&job.job, key);
         let ran = job.given > 0;
         let queued = (job.phase == Phase::Waiting).then(|| job.area());
-        let (mut energy, mut cost) = (job.energy, job.cost);
+        let (mut energy, mut dynamic, mut cost) = (job.energy, job.dynamic_energy(), job.cost);
         let (mut spent, mut allowed, mut estimated) = (job.proc_time, job.target, job.estimated);
         if let Some(past) = &job.past {
             spent -= past.overhead;
             self.usage.overhead += past.overhead;
             energy += past.energy;
+            dynamic += past.dynamic;
             cost += past.cost;
             (allowed, estimated) = job.limits(self.settings.overrun);
         }
         self.usage.end(outcome, spent);
-        let useful = if outcome == Outcome::Completed { spent } else { 0 };
+        let useful = if outcome == Outcome::Completed {
+            let kept = job.past.as_ref().map_or(Work::ZERO, |past| past.kept);
+            self.usage.work += job.job.on_all(allowed - kept);
+            spent
+        } else {
+            0
+        };
         if job.drawn.is_some() || job.past.is_some() {
             let (drawn, time) = (job.amounts(&self.tariff), job.proc_time);
             self.usage.bill.add_job(drawn, time, useful, time - spent);
@@ -311,6 +318,7 @@ impl State {
             estimate: estimated.span_at(speed).unwrap_or(Span::MAX),
             attempts: job.attempts,
             energy,
+            dynamic,
             cost,
             recorded_wait: job.job.recorded_wait,
             requested_start: job.job.requested_start,

@@ -105,6 +105,8 @@ pub struct LiveJob {
     /// What the meters of its machines read when it last began to run, where power goes by load; see [`super::loads::Loads`].
     pub(super) base: Option<Box<Drawn>>,
     pub(super) energy: Energy,
+    /// What the present attempt drew beyond what its machines draw idle, in 2⁻²⁰ nanojoules.
+    pub(super) dynamic: u128,
     pub(super) cost: Money,
     /// How many commands of its workload have been taken. A job that is saved or returns has only those to come.
     #[serde(skip)]
@@ -120,6 +122,8 @@ pub(super) struct Past {
     pub(super) kept: Work,
     /// Energy charged for earlier attempts.
     pub(super) energy: Energy,
+    /// The part of it beyond what machines draw idle.
+    pub(super) dynamic: Energy,
     /// Money charged for earlier attempts.
     pub(super) cost: Money,
     /// When the last attempt failed, if one did and no other has started since.
@@ -148,6 +152,11 @@ pub(super) struct Charged {
 }
 
 impl LiveJob {
+    /// What its present attempt drew beyond what its machines draw idle, rounded down.
+    pub(super) const fn dynamic_energy(&self) -> Energy {
+        Energy::from_nanojoules(self.dynamic >> Rate::BITS)
+    }
+
     /// What its present attempt drew, what that cost and the carbon that it caused.
     pub(super) fn amounts(&self, tariff: &Tariff) -> Amounts {
         let mut drawn = self.drawn.as_ref().map(|drawn| tariff.amounts(drawn)).unwrap_or_default();

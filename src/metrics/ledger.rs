@@ -11,6 +11,8 @@ use crate::units::{Carbon, Energy, Money};
 pub struct Ledger {
     nominal: u128,
     useful: u128,
+    /// Useful work; see [`Usage::work`].
+    work: u128,
     wasted: u128,
     overhead: u128,
     reserved: u128,
@@ -70,6 +72,27 @@ pub struct Account {
     pub ledger: Option<Purposes>,
     /// The cost charged to jobs.
     pub cost: f64,
+    /// All of it for each unit of useful work; left out if no work was done, or nothing was drawn and paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_work: Option<PerWork>,
+}
+
+/// What a run took for each core-hour of useful work: that of jobs that completed, and what checkpoints kept of failed attempts, in
+/// hours of a processor at speed 1. So it is the same for the same jobs, wherever they ran.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PerWork {
+    /// The useful work, in core-hours.
+    pub core_h: f64,
+    /// All energy, of facilities and of moved data, in kilowatt-hours per core-hour.
+    pub energy_kwh: f64,
+    /// What it cost, per core-hour; left out if electricity has a price nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub electricity: Option<f64>,
+    /// The carbon that it caused, in kilograms per core-hour; left out if the intensity is known nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carbon_kg: Option<f64>,
+    /// What users paid, per core-hour.
+    pub cost: f64,
 }
 
 /// Energy in kilowatt-hours: `jobs + idle + asleep + transitions = meter`.
@@ -106,6 +129,7 @@ impl Ledger {
     pub fn add(&mut self, usage: &Usage, pue_ppm: u64) {
         self.nominal += usage.nominal();
         self.useful += usage.useful;
+        self.work += usage.work;
         self.wasted += usage.wasted;
         self.overhead += usage.overhead;
         self.reserved += usage.reserved;
@@ -123,6 +147,7 @@ impl Ledger {
     pub fn merge(&mut self, other: &Self) {
         self.nominal += other.nominal;
         self.useful += other.useful;
+        self.work += other.work;
         self.wasted += other.wasted;
         self.overhead += other.overhead;
         self.reserved += other.reserved;
@@ -198,6 +223,22 @@ impl Ledger {
             },
             ledger: self.spent(),
             cost: self.cost.as_f64(),
+            per_work: self.per_work(),
         }
+    }
+
+    fn per_work(&self) -> Option<PerWork> {
+        if self.work == 0 || !self.draws() && self.cost == Money::ZERO {
+            return None;
+        }
+        let core_h = self.work as f64 / Usage::CORE_HOUR as f64;
+        let (total, (priced, emitted)) = (self.total(), self.knows());
+        Some(PerWork {
+            core_h,
+            energy_kwh: total.energy.as_kwh_f64() / core_h,
+            electricity: priced.then(|| total.electricity.as_f64() / core_h),
+            carbon_kg: emitted.then(|| total.carbon.as_kg_f64() / core_h),
+            cost: self.cost.as_f64() / core_h,
+        })
     }
 }

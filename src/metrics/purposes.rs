@@ -53,16 +53,25 @@ impl Ledger {
         self.lines().into_iter().filter(|(purpose, _)| *purpose != DATA || self.data.is_some())
     }
 
-    fn lines(&self) -> [(&'static str, Amounts); 9] {
-        let bill = &self.bill;
-        let facility = Amounts {
+    /// What the facilities drew.
+    fn facilities(&self) -> Amounts {
+        Amounts {
             energy: self.facility,
             electricity: self.electricity.unwrap_or_default(),
             carbon: self.carbon.unwrap_or_default(),
-        };
+        }
+    }
+
+    /// What the facilities drew, and the network.
+    pub(super) fn total(&self) -> Amounts {
+        let mut total = self.facilities();
+        total += self.data.unwrap_or_default().amounts;
+        total
+    }
+
+    fn lines(&self) -> [(&'static str, Amounts); 9] {
+        let bill = &self.bill;
         let data = self.data.unwrap_or_default().amounts;
-        let mut total = facility;
-        total += data;
         [
             ("useful", bill.useful),
             ("wasted", bill.wasted),
@@ -70,9 +79,9 @@ impl Ledger {
             ("idle", bill.idle()),
             ("asleep", bill.asleep),
             ("transitions", bill.transitions),
-            ("cooling", facility - bill.meter),
+            ("cooling", self.facilities() - bill.meter),
             (DATA, data),
-            ("total", total),
+            ("total", self.total()),
         ]
     }
 

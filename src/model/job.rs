@@ -69,6 +69,8 @@ pub struct GridContext {
     pub kept: Work,
     /// Energy charged for earlier attempts.
     pub energy: Energy,
+    /// The part of it beyond what machines draw idle.
+    pub dynamic: Energy,
     /// Money charged for earlier attempts.
     pub cost: Money,
     /// The time at which the last attempt failed, if one did and none has started since.

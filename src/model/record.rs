@@ -47,6 +47,8 @@ pub struct JobRecord {
     pub attempts: u32,
     /// Energy charged to it.
     pub energy: Energy,
+    /// The part of it that its machines drew beyond what they draw idle.
+    pub dynamic: Energy,
     /// Money charged to it.
     pub cost: Money,
     /// The wait that the workload's own machine recorded, for validation.
@@ -140,6 +142,8 @@ pub struct SegmentRecord {
     pub cause: Cause,
     /// The energy of this segment.
     pub energy: Energy,
+    /// The part of it that the machines drew beyond what they draw idle.
+    pub dynamic: Energy,
     /// The cost of this segment.
     pub cost: Money,
 }

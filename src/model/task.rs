@@ -146,6 +146,12 @@ impl Job {
         here.unwrap_or_else(|| (Work::of_runtime(self.runtime), Work::of_runtime(self.estimate)))
     }
 
+    /// This part of its work on all processors that it prefers, whatever it runs on: processors × work.
+    #[inline]
+    pub fn on_all(&self, work: Work) -> u128 {
+        u128::from(self.size.preferred()) * work.units()
+    }
+
     /// True if it is killed at its estimate nowhere.
     #[inline]
     pub fn may_overrun(&self) -> bool {

@@ -10,12 +10,12 @@ use crate::model::{
 use crate::units::{Span, Time};
 
 /// The columns of `jobs.csv`.
-pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start";
+pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start,dynamic_j";
 /// Further columns of `jobs.csv` and `workflows.csv`, if jobs or workflows have limits.
 pub(super) const LIMITS: &str = ",deadline,budget";
 /// The columns of `segments.csv`.
 pub(super) const SEGMENTS: &str =
-    "job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin";
+    "job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin,dynamic_j";
 /// The columns of `machines.csv`.
 pub(super) const MACHINES: &str = "time,site,partition,state,processors";
 
@@ -89,6 +89,7 @@ impl Columns {
         self.names.partition(out, job.site, job.partition);
         self.origins[job.origin as usize].write(out);
         cells::maybe_seconds(out, job.requested_start.map(Time::micros));
+        cells::joules(out, job.dynamic);
         self.limits(out, job.limits.as_deref());
     }
 
@@ -119,6 +120,7 @@ impl Columns {
         cells::money(out, segment.cost);
         cells::processors(out, &segment.procs, 0);
         self.origins[segment.origin as usize].write(out);
+        cells::joules(out, segment.dynamic);
     }
 
     pub(super) fn machine(&self, out: &mut Vec<u8>, machine: &MachineRecord) {

@@ -72,6 +72,11 @@ impl Drawn {
         self.emitted.0 -= earlier.emitted.0;
     }
 
+    /// The energy since an earlier state of this account, in 2⁻²⁰ nanojoules.
+    pub const fn since(&self, earlier: &Self) -> u128 {
+        self.energy.saturating_sub(earlier.energy)
+    }
+
     /// The energy, rounded down.
     pub const fn energy(&self) -> Energy {
         Energy::from_nanojoules(self.energy >> Rate::BITS)

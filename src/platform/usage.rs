@@ -34,6 +34,8 @@ pub struct Usage {
     pub reserved: ProcTime,
     /// Time during which processors were down.
     pub down: ProcTime,
+    /// Work of jobs that completed, and what checkpoints have kept of failed attempts: processors × work at the reference speed.
+    pub work: u128,
     /// What its meter read, by purpose (without PUE).
     pub bill: Bill,
     /// Of the idle time, that of machines that were not awake.
@@ -98,6 +100,9 @@ impl Usage {
 
     /// The time of one processor over one second.
     pub const PROC_SECOND: ProcTime = Rate::FULL.units() as u128 * 1_000_000;
+
+    /// The work of one processor at the reference speed over one hour.
+    pub const CORE_HOUR: u128 = Self::PROC_SECOND * 3_600;
 
     /// `procs` processors at `share` for `span`.
     pub const fn proc_time(procs: u32, share: Rate, span: Span) -> ProcTime {

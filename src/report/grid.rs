@@ -10,7 +10,7 @@ use facts::{facts, few_facts, lines, notes};
 
 use super::figures::{count, decimals, duration, jobs, number, percent, wrapped};
 use super::tables::{Columns, class_table};
-use crate::metrics::{Account, EnergySummary, GridSummary, Measures, Quantiles, SiteSummary};
+use crate::metrics::{Account, EnergySummary, GridSummary, Measures, PerWork, Quantiles, SiteSummary};
 use crate::model::Payer;
 
 /// Maximum width of a line, in characters.
@@ -171,6 +171,27 @@ fn used(run: &GridSummary) -> String {
         .finish()
 }
 
+/// What was taken for each unit of useful work.
+fn per_work(per: &PerWork) -> String {
+    let of = |value: f64, places: usize| number(Some(value), decimals_of(value, places));
+    let mut told = Vec::new();
+    if per.energy_kwh > 0.0 {
+        told.push(format!("{} kWh", of(per.energy_kwh, 3)));
+    }
+    told.extend(per.electricity.map(|paid| format!("electricity {}", of(paid, 3))));
+    told.extend(per.carbon_kg.map(|kg| format!("{} g CO₂e", of(kg * 1e3, 1))));
+    if per.cost > 0.0 {
+        told.push(format!("{} paid by users", of(per.cost, 3)));
+    }
+    format!("{}; {} core-hours at speed 1", told.join(", "), number(Some(per.core_h), 0))
+}
+
+/// At least three digits of a small value.
+fn decimals_of(value: f64, least: usize) -> usize {
+    let small = if value == 0.0 { 0.0 } else { -libm::floor(libm::log10(libm::fabs(value))) + 2.0 };
+    least.max(small.clamp(0.0, 9.0) as usize)
+}
+
 fn cost(run: &GridSummary) -> String {
     let rows = accounts(run);
     let places = decimals(rows.iter().map(|(.., account)| Some(account.energy.facility_kwh)));
@@ -208,6 +229,7 @@ fn cost(run: &GridSummary) -> String {
         kwh(run.grid.charged_kwh),
     );
     let mut facts = vec![("charged", charged)];
+    facts.extend(run.account.per_work.map(|per| ("per useful core-hour", per_work(&per))));
     if let Some(broker) = run.facts.broker.as_ref().filter(|_| run.has_churn()) {
         let who = match broker.failed_attempts {
             Payer::User => "charged to the user",

@@ -230,6 +230,20 @@ impl JobCheck<'_> {
         if job.energy.nanojoules() != trace.energy {
             self.fault(Rule::Rows, end, format!("the energy of {text} is not the sum of its segments"));
         }
+        if job.dynamic.nanojoules() != trace.dynamic {
+            self.fault(
+                Rule::Rows,
+                end,
+                format!("the dynamic energy of {text} is not the sum of its segments"),
+            );
+        }
+        if job.dynamic > job.energy {
+            self.fault(
+                Rule::Rows,
+                end,
+                format!("the dynamic energy of {text} is more than all of its energy"),
+            );
+        }
         // The cost of a failed attempt may not have been charged.
         if !churned && job.cost.nanos() != trace.cost {
             self.fault(Rule::Rows, end, format!("the cost of {text} is not the sum of its segments"));

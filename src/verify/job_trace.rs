@@ -39,6 +39,7 @@ pub(super) struct JobTrace {
     pub(super) worth: Option<u128>,
     /// Energy of all segments, in nanojoules.
     pub(super) energy: u128,
+    pub(super) dynamic: u128,
     /// Cost of all segments, in 10⁻⁹ of the currency unit.
     pub(super) cost: i128,
     /// Attempts that are known to have failed, and when, from the attempt of the last segment on.
@@ -67,6 +68,7 @@ impl JobTrace {
             None => self.done_at.push((place, work)),
         }
         self.energy += segment.energy.nanojoules();
+        self.dynamic += segment.dynamic.nanojoules();
         self.cost += segment.cost.nanos();
         self.first = Some(self.first.map_or(segment.from, |first| first.min(segment.from)));
         self.losses.retain(|(attempt, _)| *attempt >= segment.attempt);

@@ -117,6 +117,7 @@ impl Names {
             estimate: row.estimate,
             attempts: row.attempts,
             energy: row.energy,
+            dynamic: row.dynamic.unwrap_or_default(),
             cost: row.cost,
             recorded_wait: None,
             requested_start: row.requested_start,
@@ -148,6 +149,7 @@ impl Names {
             share: row.share,
             cause: row.cause,
             energy: row.energy,
+            dynamic: row.dynamic.unwrap_or_default(),
             cost: row.cost,
         })
     }
@@ -229,6 +231,7 @@ impl Names {
                 share: Rate::FULL,
                 cause: Cause::Run,
                 energy: if segments.is_empty() { record.energy } else { Energy::ZERO },
+                dynamic: Energy::ZERO,
                 cost: if segments.is_empty() { record.cost } else { Money::ZERO },
             });
         }

@@ -50,6 +50,7 @@ impl Checker {
         }
         let trace = self.traces.entry(name).or_default();
         trace.energy += segment.energy.nanojoules();
+        trace.dynamic += segment.dynamic.nanojoules();
         trace.cost += segment.cost.nanos();
         if trace.last.as_ref().is_none_or(|last| last.attempt < segment.attempt) {
             trace.staged = Some(segment.to);

@@ -39,6 +39,7 @@ fn segment(job: u64, from: u64, to: u64, procs: (u32, u32)) -> SegmentRecord {
         share: Rate::FULL,
         cause: Cause::Run,
         energy: Energy::ZERO,
+        dynamic: Energy::ZERO,
         cost: Money::ZERO,
     }
 }
@@ -60,6 +61,7 @@ fn job(id: u64, submit: u64, start: u64, end: u64, procs: u32) -> JobRecord {
         estimate: Span::from_secs(1_000),
         attempts: 1,
         energy: Energy::ZERO,
+        dynamic: Energy::ZERO,
         cost: Money::ZERO,
         recorded_wait: None,
         requested_start: None,

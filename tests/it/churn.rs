@@ -194,7 +194,7 @@ fn a_job_of_the_grid_goes_back_with_what_it_carries() {
     assert_eq!((*when, back.number, back.output), (at(40), Some(1), Bytes::ZERO));
     let ExitKind::Returned { why, .. } = back.how else { panic!("it goes back") };
     assert_eq!(why, EventCause::MachineLeft);
-    // 80 processor-seconds: 2400 J and 0.80.
+    // 80 processor-seconds: 2400 J, of which 1600 J beyond the 10 W that a processor draws idle, and 0.80.
     let part = GridContext {
         number: 1,
         output: Bytes::new(7),
@@ -202,6 +202,7 @@ fn a_job_of_the_grid_goes_back_with_what_it_carries() {
         attempts: 1,
         first_start: Some(at(0)),
         energy: joules(2400),
+        dynamic: joules(1600),
         cost: cents(80),
         failed_at: Some(at(40)),
         ..GridContext::default()
@@ -212,6 +213,7 @@ fn a_job_of_the_grid_goes_back_with_what_it_carries() {
     let (ran, gone) = lawful(&spec, &jobs, &again);
     assert_eq!((ran.times(1), ran.job(1).attempts), ((0, 170), 2));
     assert_eq!((ran.job(1).energy, ran.job(1).cost), (joules(2400 + 6000), cents(80 + 200)));
+    assert_eq!(ran.job(1).dynamic, joules(1600 + 4000));
     let (_, last) = gone.last().expect("it ends");
     assert_eq!((last.output, &last.how), (Bytes::new(7), &ExitKind::Ended(Outcome::Completed)));
     let continued = events(&ran).into_iter().filter(|event| event.kind == EventKind::Continued);

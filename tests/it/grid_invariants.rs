@@ -226,10 +226,10 @@ fn check_job(case: &GridCase, job: &Job, told: &JournalEntry<'_>, fork: Option<F
         Outcome::Completed | Outcome::Killed => assert_eq!(lost, but_the_last, "job {id}"),
         Outcome::Failed => assert_eq!(lost, all, "job {id}"),
         Outcome::Unfinished => assert!(lost == all || lost == but_the_last, "job {id}: {lost:?} of {all:?}"),
-        // A fork with a lower power cap may refuse a job that has been at work.
+        // A fork with a lower power cap may refuse a job that has been at work; one of the grid if no other pool is large enough.
         Outcome::Rejected(reason) => {
-            let refused = all.is_empty() || reason == RejectReason::TooLarge;
-            assert!(lost == all && refused, "job {id}: {lost:?} of {all:?}");
+            let refused = all.is_empty() || matches!(reason, RejectReason::TooLarge | RejectReason::NoPool);
+            assert!(lost == all && refused, "job {id}, refused for {reason:?}: {lost:?} of {all:?}");
         }
         Outcome::Cancelled => panic!("nobody cancels"),
     }

@@ -54,7 +54,7 @@ fn what_is_late_and_too_dear_is_counted() {
     let keys = ", deadline = 'submit + 2 x estimate', budget = '1.2 x cost', reference_price = '2.7/core-h'";
     let folder = folder(keys, "penalty = { scale = '20 s', most = 5 }");
     let (jobs, summary) = run(&folder);
-    assert!(jobs[0].ends_with(",requested_start,deadline,budget"), "{}", jobs[0]);
+    assert!(jobs[0].ends_with(",requested_start,dynamic_j,deadline,budget"), "{}", jobs[0]);
     let mut ends: Vec<Vec<&str>> = jobs[1..].iter().map(|row| row.split(',').collect()).collect();
     ends.sort();
     let limits: Vec<[&str; 2]> = ends.iter().map(|row| [row[row.len() - 2], row[row.len() - 1]]).collect();
@@ -71,7 +71,7 @@ fn what_is_late_and_too_dear_is_counted() {
 #[test]
 fn without_limits_nothing_is_added() {
     let (jobs, summary) = run(&folder("", ""));
-    assert!(jobs[0].ends_with(",origin,requested_start"), "{}", jobs[0]);
+    assert!(jobs[0].ends_with(",requested_start,dynamic_j"), "{}", jobs[0]);
     assert!(summary.get("limits").is_none(), "{summary}");
 }
 

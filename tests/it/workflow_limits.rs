@@ -103,7 +103,7 @@ fn without_limits_nothing_is_added() {
     let ran = run(&folder(SLOW, "mct", ""));
     assert_eq!(ran.workflow, "completed 45");
     assert!(ran.summary["workflows"].get("limits").is_none() && ran.summary.get("limits").is_none());
-    assert!(ran.jobs.lines().next().unwrap().ends_with(",requested_start"));
+    assert!(ran.jobs.lines().next().unwrap().ends_with(",requested_start,dynamic_j"));
 }
 
 /// A workflow that is ended at 40 loses its last task, which runs from 35 on; one at 32 the third, which runs from 30 on, and so also the last. No task is ended at its own

@@ -66,6 +66,7 @@ pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, now: Time) -> Job
         estimate: job.estimate,
         attempts: grid.attempts,
         energy: grid.energy,
+        dynamic: grid.dynamic,
         cost: grid.cost,
         recorded_wait: job.recorded_wait,
         requested_start: job.requested_start,

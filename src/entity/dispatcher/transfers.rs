@@ -68,6 +68,7 @@ fn staged(job: JobId, attempt: u32, pool: PoolId, from: Time, to: Time) -> Segme
         share: Rate::ZERO,
         cause: Cause::Staging,
         energy: Energy::ZERO,
+        dynamic: Energy::ZERO,
         cost: Money::ZERO,
     }
 }

@@ -36,7 +36,7 @@ impl State {
             }
         }
         job.done += Work::done(job.rate, span);
-        let (energy, cost) = (job.energy, job.cost);
+        let (energy, dynamic, cost) = (job.energy, job.dynamic_energy(), job.cost);
         job.proc_time += Usage::proc_time(job.held, job.share, span);
         let held = self.tariff.held(&placement, job.held);
         job.charge += self.tariff.charge(&held, job.share, job.since, step.now);
@@ -48,13 +48,16 @@ impl State {
             if let Some(loads) = &mut self.loads {
                 drawn.add(held.idle(job.share), &stretch);
                 let now = loads.drawn(&placement, step.now, &self.tariff);
+                let base = job.base.as_deref().unwrap_or(&now);
+                job.dynamic += now.since(base);
                 drawn.merge(&now);
-                drawn.remove(job.base.as_deref().unwrap_or(&now));
+                drawn.remove(base);
                 job.base = Some(Box::new(now));
             } else {
-                let busy = held.busy(job.share);
+                let (busy, idle) = (held.busy(job.share), held.idle(job.share));
                 drawn.add(busy, &stretch);
-                self.meter.dynamic.add(busy - held.idle(job.share), &stretch);
+                self.meter.dynamic.add(busy - idle, &stretch);
+                job.dynamic += (busy - idle) * u128::from(span.micros());
             }
             job.energy = drawn.energy();
         }
@@ -77,6 +80,7 @@ impl State {
                 share: job.share,
                 cause: Cause::Run,
                 energy: job.energy - energy,
+                dynamic: job.dynamic_energy() - dynamic,
                 cost: job.cost - cost,
             }));
         }
@@ -88,10 +92,10 @@ impl State {
     /// processor time.
     pub(in crate::local) fn close_attempt(&mut self, key: JobKey, keeps_work: bool, now: Time) -> ProcTime {
         let Some(job) = self.table.get_mut(key) else { return 0 };
-        let (energy, cost, time) = (job.energy, job.cost, job.proc_time);
+        let (energy, dynamic, cost, time) = (job.energy, job.dynamic_energy(), job.cost, job.proc_time);
         let drawn = job.amounts(&self.tariff);
         (job.energy, job.cost, job.proc_time, job.charge) = (Energy::ZERO, Money::ZERO, 0, 0);
-        job.drawn = None;
+        (job.drawn, job.dynamic) = (None, 0);
         let done = std::mem::take(&mut job.done).min(job.target);
         let past = job.past.get_or_insert_default();
         let (secured, overhead) = (std::mem::take(&mut past.secured), std::mem::take(&mut past.overhead));
@@ -103,9 +107,11 @@ impl State {
         };
         past.kept += kept;
         past.energy += energy;
+        past.dynamic += dynamic;
         past.cost += cost;
         (past.charged, past.fails_at, past.failed_at) = (None, None, Some(now));
         job.drop_marks();
+        self.usage.work += job.job.on_all(kept);
         let wasted = time - useful - overhead;
         self.usage.useful += useful;
         self.usage.overhead += overhead;

@@ -25,6 +25,7 @@ pub(crate) fn job(id: u64, submit: u64, wait: u64, run: u64, procs: u32) -> JobR
         estimate: Span::from_secs(run),
         attempts: 1,
         energy: Energy::ZERO,
+        dynamic: Energy::ZERO,
         cost: Money::ZERO,
         recorded_wait: None,
         requested_start: None,
@@ -60,6 +61,7 @@ pub(crate) fn segment(of: &JobRecord, procs: ProcSet) -> SegmentRecord {
         share: Rate::FULL,
         cause: Cause::Run,
         energy: of.energy,
+        dynamic: of.dynamic,
         cost: of.cost,
     }
 }
@@ -157,6 +159,7 @@ prop_compose! {
             estimate: Span::from_micros(estimate),
             attempts: if started { attempts } else { 0 },
             energy: Energy::from_nanojoules(energy),
+            dynamic: Energy::from_nanojoules(energy / 3),
             cost: Money::from_nanos(cost),
             recorded_wait: recorded.map(Span::from_micros),
             requested_start: None,

@@ -48,6 +48,8 @@ pub struct JobRow {
     pub attempts: u32,
     /// Energy charged to it.
     pub energy: Energy,
+    /// The part of it beyond what machines draw idle, if the table has it.
+    pub dynamic: Option<Energy>,
     /// Money charged to it.
     pub cost: Money,
     /// The reason of a rejection.
@@ -102,6 +104,8 @@ pub struct SegmentRow {
     pub cause: Cause,
     /// Energy of the segment.
     pub energy: Energy,
+    /// The part of it beyond what machines draw idle, if the table has it.
+    pub dynamic: Option<Energy>,
     /// Cost of the segment.
     pub cost: Money,
     /// The processors, numbered inside the partition.

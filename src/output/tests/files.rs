@@ -88,13 +88,13 @@ fn the_files_of_a_grid_by_hand() {
     55,joined,chance,kth,default,0-63,64,,,,,,
     "#);
     assert_snapshot!(read("jobs.csv"), @r#"
-    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start
-    5,40,40,50,4,grid,failed,4,10,10,0,10,,7,all,2,0,0,,,grid,
+    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start,dynamic_j
+    5,40,40,50,4,grid,failed,4,10,10,0,10,,7,all,2,0,0,,,grid,,0
     "#);
     assert_snapshot!(read("segments.csv"), @r#"
-    job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin
-    5,1,kth,default,4,40,50,1,1,run,0,0,8-11,grid
-    5,2,"delft, ""i7""",fat,4,40,50,1,1,run,0,0,0-3,grid
+    job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin,dynamic_j
+    5,1,kth,default,4,40,50,1,1,run,0,0,8-11,grid,0
+    5,2,"delft, ""i7""",fat,4,40,50,1,1,run,0,0,0-3,grid,0
     "#);
     assert_eq!(read("scenario.toml"), "seed = 7\n");
     let batsim = read("batsim/out_jobs.csv");
@@ -242,18 +242,18 @@ fn every_file_by_hand() {
     let folder = write(&records(), &options);
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_snapshot!(read("jobs.csv"), @r#"
-    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start
-    1,0,5,15,4,kth,completed,4,10,10,5,15,1.5,7,all,1,400.5,1.25,,default,local,
-    2,10,100,103,12,kth,killed,12,3,3.5,90,93,9.3,7,all,1,0,0,,default,local,
-    3,20,20,20,1,"delft, ""i7""",completed,1,0,0,0,0,1,7,all,2,0,0,,fat,local,
-    4,30,,30,0,kth,rejected,101,100,100,,,,7,all,0,0,0,needs more processors than the partition has,default,local,
+    job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start,dynamic_j
+    1,0,5,15,4,kth,completed,4,10,10,5,15,1.5,7,all,1,400.5,1.25,,default,local,,0
+    2,10,100,103,12,kth,killed,12,3,3.5,90,93,9.3,7,all,1,0,0,,default,local,,0
+    3,20,20,20,1,"delft, ""i7""",completed,1,0,0,0,0,1,7,all,2,0,0,,fat,local,,0
+    4,30,,30,0,kth,rejected,101,100,100,,,,7,all,0,0,0,needs more processors than the partition has,default,local,,0
     "#);
     assert_snapshot!(read("segments.csv"), @r#"
-    job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin
-    1,1,kth,default,4,5,15,1,1,run,400.5,1.25,0-3,local
-    2,1,kth,default,9,100,103,0.5,1,run,0,0,0-3 7 9-12,local
-    3,1,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,1,local
-    3,2,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,5,local
+    job,attempt,site,partition,procs,from,to,rate,share,cause,energy_j,cost,processors,origin,dynamic_j
+    1,1,kth,default,4,5,15,1,1,run,400.5,1.25,0-3,local,0
+    2,1,kth,default,9,100,103,0.5,1,run,0,0,0-3 7 9-12,local,0
+    3,1,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,1,local,0
+    3,2,"delft, ""i7""",fat,1,20,20,1,1,run,0,0,5,local,0
     "#);
     assert_snapshot!(read("machines.csv"), @r"
     time,site,partition,state,processors

@@ -163,7 +163,7 @@ fn what_a_file_cannot_be_gone_on_with_for() {
     let path = folder.path();
     File::options().write(true).open(path.join("jobs.csv")).unwrap().set_len(20).unwrap();
     insta::assert_snapshot!(told(error_of(path, &mark), path), @"
-    `out/jobs.csv` has 20 bytes, but had 226 at the snapshot
+    `out/jobs.csv` has 20 bytes, but had 238 at the snapshot
     restore the file as the run left it, remove this snapshot (`gridemu snapshots STORE --remove N`) to continue from the previous one, or run from the beginning
     ");
 
@@ -172,7 +172,7 @@ fn what_a_file_cannot_be_gone_on_with_for() {
     let text = fs::read_to_string(path.join("jobs.csv")).unwrap();
     fs::write(path.join("jobs.csv"), text.replace("kth", "KTH")).unwrap();
     insta::assert_snapshot!(told(error_of(path, &mark), path), @"
-    `out/jobs.csv` was changed: its first 226 bytes are not those that the run had written by the snapshot
+    `out/jobs.csv` was changed: its first 238 bytes are not those that the run had written by the snapshot
     restore the file as the run left it, or run from the beginning into another folder
     ");
 
@@ -237,7 +237,7 @@ fn the_form_of_a_mark_is_that_of_its_layout() {
     let (_folder, mark) = interrupted(&OutputOptions { workflows: false, ..everything() });
     let bytes = postcard::to_allocvec(&mark).unwrap();
     let pinned = format!("{} {:032x}", bytes.len(), xxhash_rust::xxh3::xxh3_128(&bytes));
-    insta::assert_snapshot!(pinned, @"176 541cf18ba0086e7e89b9a6929e2a9e92");
+    insta::assert_snapshot!(pinned, @"178 06388b5aa2bab1c4f2ed54a15219b3c5");
 }
 
 #[test]

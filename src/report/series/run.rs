@@ -113,6 +113,7 @@ fn whole_job(row: JobRow) -> Option<SegmentRow> {
         rate: Rate::FULL,
         share: Rate::FULL,
         cause: Cause::Run,
+        dynamic: row.dynamic,
         energy: row.energy,
         cost: row.cost,
         processors: row.allocated.unwrap_or_default(),

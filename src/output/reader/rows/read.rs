@@ -52,7 +52,7 @@ row! {
         job, submit, start, end, procs, site, outcome, requested, run, estimate, wait, response, bsld, user, class, attempts,
         energy in "energy_j", cost
     }
-    optional { reason, partition, origin, requested_start, deadline, budget }
+    optional { reason, partition, origin, requested_start, dynamic in "dynamic_j", deadline, budget }
     beside { allocated: None }
 }
 
@@ -61,7 +61,7 @@ row! {
     {
         job, attempt, site, partition, procs, from, to, rate, share, cause, energy in "energy_j", cost, processors
     }
-    optional { origin }
+    optional { origin, dynamic in "dynamic_j" }
     beside {}
 }
 
@@ -185,6 +185,7 @@ impl Row for BatsimJob {
             class: nothing,
             attempts: u32::from(started),
             energy,
+            dynamic: None,
             cost: Money::default(),
             reason: None,
             partition: None,
