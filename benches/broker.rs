@@ -48,6 +48,7 @@ fn pool(number: u32, draw: &mut Draw) -> Pool {
     let report = PoolReport {
         present: 256,
         free: if full { 0 } else { 128 },
+        asleep: 0,
         free_by_group: Vec::new(),
         waiting: if full { 20 } else { 0 },
         running: 40,

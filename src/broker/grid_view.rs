@@ -174,8 +174,7 @@ impl<'a> GridView<'a> {
     /// enough.
     pub fn is_free(&self, task: Task<'_>, pool: usize) -> bool {
         let pool = &self.pools[pool];
-        let procs = pool.procs_for(&task);
-        pool.reported_start(procs).is_some_and(|start| pool.has_room(procs, start))
+        pool.is_free(pool.procs_for(&task))
     }
 
     /// Whether assignments that a report does not show yet count.
@@ -203,6 +202,9 @@ impl<'a> GridView<'a> {
         let procs = pool.procs_for(&task);
         let start = pool.reported_start(procs)?;
         let ready = self.there(task, at);
+        if let Some(woken) = pool.woken(procs) {
+            return Some(woken.max(ready));
+        }
         if pool.in_flight.jobs == 0 || pool.has_room(procs, start) {
             return Some(start.max(ready));
         }

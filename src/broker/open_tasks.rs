@@ -140,13 +140,13 @@ impl GridView<'_> {
     }
 }
 
-/// The free processors of a pool by its last report: those that are free now if no job waits, and otherwise as a job that starts then may have.
+/// The free processors of a pool by its last report: those that are free now and awake if no job waits, and otherwise as a job that starts then may have.
 fn reported(pool: &Pool, now: Time) -> Profile {
     let report = &pool.report;
     let mut estimates = report.start_estimates.clone();
     if report.waiting == 0 {
-        estimates.steps.retain(|(procs, _)| *procs > report.free);
-        estimates.steps.insert(0, (report.free, now));
+        estimates.steps.retain(|(procs, _)| *procs > report.awake());
+        estimates.steps.insert(0, (report.awake(), now));
     }
     // Steps that make no sense are left out.
     let mut before = 0;

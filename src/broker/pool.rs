@@ -86,8 +86,10 @@ pub struct PoolGroup {
 pub struct PoolReport {
     /// Processors that are up now, in whole allocation blocks.
     pub present: u32,
-    /// Processors that a job could start on now.
+    /// Processors that a job could start on now, or once machines that sleep are awake.
     pub free: u32,
+    /// Those of them whose machines are not awake.
+    pub asleep: u32,
     /// The same by group, in the order in which they are given; none if there is one group.
     pub free_by_group: Vec<u32>,
     /// Jobs that wait.
@@ -102,6 +104,13 @@ pub struct PoolReport {
     pub power: Power,
     /// When an arriving job could start.
     pub start_estimates: StartEstimates,
+}
+
+impl PoolReport {
+    /// Processors that a job could start on now.
+    pub fn awake(&self) -> u32 {
+        self.free.saturating_sub(self.asleep)
+    }
 }
 
 /// Assignments that the last report does not include yet.
@@ -260,10 +269,10 @@ impl Pool {
         now + self.facts.latency + staging + self.facts.latency
     }
 
-    /// When, by its report, the pool could give an arriving job so many processors: at once if no job waits and as many are free,
+    /// When, by its report, the pool could give an arriving job so many processors: at once if no job waits and as many are free and awake,
     /// otherwise by its start-time estimates, which cover some sizes only. `None` if they are not present.
     pub fn reported_start(&self, procs: u32) -> Option<Time> {
-        if self.report.waiting == 0 && procs <= self.report.free {
+        if self.report.waiting == 0 && procs <= self.report.awake() {
             return Some(self.measured);
         }
         self.report.start_estimates.start(procs)
@@ -331,8 +340,29 @@ impl Pool {
     /// True if so many processors are free, by its report and with the jobs on their way there. `start` is when the report expects
     /// them to be free.
     pub(super) fn has_room(&self, procs: u32, start: Time) -> bool {
-        let left = u64::from(self.report.free).saturating_sub(self.in_flight.procs);
-        start <= self.measured && left >= u64::from(procs)
+        start <= self.measured && self.leaves(procs)
+    }
+
+    /// True if a job would find so many processors free, of machines that are awake or asleep.
+    pub(super) fn is_free(&self, procs: u32) -> bool {
+        let at_once = self.report.waiting == 0 && procs <= self.report.free;
+        self.leaves(procs)
+            && (at_once || self.reported_start(procs).is_some_and(|start| start <= self.measured))
+    }
+
+    /// Whether jobs on their way leave so many of the free processors.
+    fn leaves(&self, procs: u32) -> bool {
+        u64::from(self.report.free).saturating_sub(self.in_flight.procs) >= u64::from(procs)
+    }
+
+    /// When a job could begin on free processors behind those on their way, if some of them have to wake up first: machines that are awake are
+    /// given first. `None` if all are awake, or too few are free.
+    pub(super) fn woken(&self, procs: u32) -> Option<Time> {
+        if self.report.waiting > 0 || self.report.asleep == 0 || !self.leaves(procs) {
+            return None;
+        }
+        // No more than are free.
+        self.reported_start(procs + self.in_flight.procs as u32)
     }
 }
 

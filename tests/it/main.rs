@@ -8,6 +8,7 @@ mod archive_published;
 mod archive_series;
 mod archive_swf;
 mod archive_workflows;
+mod asleep;
 mod booking;
 mod brokers;
 mod builds;

@@ -101,9 +101,11 @@ impl Site {
     /// If there is no such partition.
     pub fn pool_report(&self, partition: usize, now: Time) -> PoolReport {
         let partition = &self.partitions[partition];
+        let view = partition.view(now);
         PoolReport {
             present: partition.present(),
-            free: partition.view(now).free(),
+            free: view.free(),
+            asleep: view.free().saturating_sub(view.awake().procs),
             free_by_group: partition.free_by_group(),
             waiting: partition.waiting(),
             running: partition.running(),

@@ -47,6 +47,9 @@ pub struct Conservative {
     stale: bool,
     /// The reservations of the book that the plan includes.
     book: Vec<Booked>,
+    /// Jobs that were started at an instant and wait for machines to wake up: until when the plan has their processors. Not saved: at the same
+    /// instant [`Change::Moved`] tells when they end.
+    woken: Vec<(Time, JobKey, Time)>,
 }
 
 /// A reservation as the plan stores it: start, end, processors.
@@ -70,12 +73,27 @@ struct Planned {
     start: Time,
     procs: u32,
     estimate: Span,
+    /// How long it is reserved: the estimate, and the time to wake up where it is to begin at once on machines that sleep.
+    span: Span,
+}
+
+impl Planned {
+    /// A job that is to be planned.
+    fn of(job: JobKey, live: &LiveJob) -> Self {
+        let estimate = live.estimate();
+        Self { job, start: Time::NEVER, procs: live.procs(), estimate, span: estimate }
+    }
+
+    /// When its processors are free again, as planned.
+    fn end(&self) -> Time {
+        self.start + self.span
+    }
 }
 
 /// The state in a snapshot: reserved starts are guaranteed and cannot be recomputed.
 #[derive(Serialize, Deserialize)]
 struct Saved {
-    starts: Vec<(JobKey, Time)>,
+    starts: Vec<(JobKey, Time, Span)>,
     room: bool,
     stale: bool,
 }
@@ -83,7 +101,7 @@ struct Saved {
 impl Conservative {
     /// Conservative backfilling with this kind of compression.
     pub fn new(compress: Compress) -> Self {
-        Self { compress, plan: Plan::default(), room: false, settled: false, stale: true, book: Vec::new() }
+        Self { compress, plan: Plan::default(), room: false, settled: false, stale: true, book: Vec::new(), woken: Vec::new() }
     }
 
     /// When a waiting job starts at the latest.
@@ -107,7 +125,7 @@ impl Conservative {
             // Each job was given the earliest start among those planned before it.
             (self.room, self.settled) = (false, true);
         } else if std::mem::take(&mut self.room) {
-            self.compress(view.now());
+            self.compress(view);
         }
         if let Some(profile) = &mut self.plan.profile {
             profile.advance(view.now());
@@ -117,21 +135,29 @@ impl Conservative {
 
     /// Moves reservations up, each to the earliest time given all others. One that moves may make room for those before it, which
     /// move with the next end.
-    fn compress(&mut self, now: Time) {
+    fn compress(&mut self, view: &View<'_>) {
         let order: Vec<u64> = match self.compress {
             Compress::None => return,
             Compress::Submission => self.plan.starts.keys().copied().collect(),
             Compress::Start => self.plan.by_start.keys().map(|(_, seq)| *seq).collect(),
         };
         self.settled = true;
+        let now = view.now();
+        let mut awake = self.plan.awake(view);
         for seq in order {
-            self.settled &= !self.plan.move_up(seq, now);
+            let Some(moved) = self.plan.move_up(seq, now, awake) else { continue };
+            self.settled = false;
+            if moved.start <= now {
+                awake = awake.without(moved.procs);
+            }
         }
     }
 
     /// Handles a running job that is expected to end at another time: other jobs move up if it ends earlier; they stay where they
     /// are if the job fits until its later end; otherwise all are planned anew.
-    fn moved(&mut self, job: &LiveJob, from: Time, now: Time) {
+    fn moved(&mut self, (key, job): (JobKey, &LiveJob), from: Time, now: Time) {
+        // A job that waits for machines to wake up has its processors for longer than its estimate.
+        let from = self.take_woken(key).map_or(from, |until| until.max(from));
         let end = job.expected_end();
         match &mut self.plan.profile {
             Some(profile) if !self.stale && from > now => {
@@ -156,9 +182,29 @@ impl Conservative {
         let order: Vec<u64> = self.plan.by_start.keys().map(|(_, seq)| *seq).collect();
         for seq in order {
             if let Some(planned) = self.plan.remove(seq) {
-                self.plan.add(seq, planned, view.now());
+                self.plan.add(seq, planned, view);
             }
         }
+    }
+
+    /// Notes that a job was started, which needs its processors for so long. What it was planned for beyond that is free for others.
+    fn started(&mut self, planned: Planned, held: Span, now: Time) {
+        let span = planned.span.min(held);
+        if span > planned.estimate {
+            self.woken.push((now, planned.job, now + span));
+        }
+        if span < planned.span {
+            if let Some(profile) = &mut self.plan.profile {
+                profile.release(now + span, planned.end(), planned.procs);
+            }
+            (self.room, self.settled) = (true, false);
+        }
+    }
+
+    /// Until when the plan has the processors of a job that has just been started and waits for machines to wake up, beyond its estimate.
+    fn take_woken(&mut self, job: JobKey) -> Option<Time> {
+        let at = self.woken.iter().position(|(_, woken, _)| *woken == job)?;
+        Some(self.woken.swap_remove(at).2)
     }
 }
 
@@ -179,11 +225,29 @@ impl Plan {
         Span::from_micros(u64::try_from(mean).unwrap_or(u64::MAX)).max(Span::TICK)
     }
 
-    fn add(&mut self, seq: u64, mut planned: Planned, now: Time) {
+    /// The free processors of machines that are awake, without those of jobs that are planned to start now.
+    fn awake(&self, view: &View<'_>) -> Awake {
+        let awake = view.awake();
+        if awake == Awake::ALL {
+            return awake;
+        }
+        let starting = self.by_start.range(..=(view.now(), u64::MAX)).map(|((_, seq), _)| self.starts[seq].procs);
+        starting.fold(awake, Awake::without)
+    }
+
+    fn add(&mut self, seq: u64, mut planned: Planned, view: &View<'_>) {
+        let (now, awake) = (view.now(), self.awake(view));
         let Some(profile) = &mut self.profile else { return };
+        let Planned { procs, estimate, .. } = planned;
         // A job fits at the end of the plan: it is not larger than the partition.
-        planned.start = profile.earliest(now, planned.estimate, planned.procs).unwrap_or(Time::NEVER);
-        profile.reserve(planned.start, planned.start + planned.estimate, planned.procs);
+        let earliest = |span| profile.earliest(now, span, procs).unwrap_or(Time::NEVER);
+        (planned.start, planned.span) = (earliest(estimate), estimate);
+        let held = awake.holds(procs, estimate);
+        if planned.start == now && held > estimate {
+            // Machines have to wake up first, and no reservation is delayed by that.
+            (planned.start, planned.span) = (earliest(held), held);
+        }
+        profile.reserve(planned.start, planned.end(), procs);
         self.insert(seq, planned);
     }
 
@@ -194,29 +258,33 @@ impl Plan {
         Some(planned)
     }
 
-    /// Moves a job back, to start at `from` at the earliest.
-    fn put_off(&mut self, seq: u64, from: Time) {
+    /// Moves a job back, to start at `from` at the earliest and have its processors for so long.
+    fn put_off(&mut self, seq: u64, from: Time, held: Span) {
         let (Some(profile), Some(planned)) = (&mut self.profile, self.starts.get_mut(&seq)) else { return };
-        profile.release(planned.start, planned.start + planned.estimate, planned.procs);
+        profile.release(planned.start, planned.end(), planned.procs);
         self.by_start.remove(&(planned.start, seq));
-        planned.start = profile.earliest(from, planned.estimate, planned.procs).unwrap_or(Time::NEVER);
-        profile.reserve(planned.start, planned.start + planned.estimate, planned.procs);
+        planned.start = profile.earliest(from, held, planned.procs).unwrap_or(Time::NEVER);
+        planned.span = held;
+        profile.reserve(planned.start, planned.end(), planned.procs);
         self.by_start.insert((planned.start, seq), planned.job);
     }
 
-    /// True if the job has found an earlier start.
-    fn move_up(&mut self, seq: u64, now: Time) -> bool {
-        let (Some(profile), Some(planned)) = (&mut self.profile, self.starts.get_mut(&seq)) else {
-            return false;
-        };
-        let earlier = profile.earliest_before(now, planned.start, planned.estimate, planned.procs);
-        let Some(start) = earlier else { return false };
-        profile.release(planned.start, planned.start + planned.estimate, planned.procs);
-        profile.reserve(start, start + planned.estimate, planned.procs);
+    /// The job at its earlier start, if it has found one.
+    fn move_up(&mut self, seq: u64, now: Time, awake: Awake) -> Option<Planned> {
+        let (profile, planned) = (self.profile.as_mut()?, self.starts.get_mut(&seq)?);
+        let Planned { estimate, procs, .. } = *planned;
+        let earlier = |span| profile.earliest_before(now, planned.start, span, procs);
+        let (mut start, mut span) = (earlier(estimate)?, estimate);
+        let held = awake.holds(procs, estimate);
+        if start == now && held > estimate {
+            (start, span) = (earlier(held)?, held);
+        }
+        profile.release(planned.start, planned.end(), procs);
         self.by_start.remove(&(planned.start, seq));
         self.by_start.insert((start, seq), planned.job);
-        planned.start = start;
-        true
+        (planned.start, planned.span) = (start, span);
+        profile.reserve(start, planned.end(), procs);
+        Some(*planned)
     }
 }
 
@@ -228,13 +296,12 @@ impl LocalPolicy for Conservative {
                 // Waiting jobs move up to what became free at this instant before the arriving job is planned.
                 self.refresh(view);
                 let live = view.job(job);
-                let planned = Planned { job, start: now, procs: live.procs(), estimate: live.estimate() };
-                self.plan.add(live.seq(), planned, now);
+                self.plan.add(live.seq(), Planned::of(job, live), view);
             }
             Change::Withdrawn(job) => {
                 if let Some(gone) = self.plan.remove(view.job(job).seq()) {
                     if let Some(profile) = &mut self.plan.profile {
-                        profile.release(gone.start, gone.start + gone.estimate, gone.procs);
+                        profile.release(gone.start, gone.end(), gone.procs);
                     }
                     (self.room, self.settled) = (true, false);
                 }
@@ -243,6 +310,7 @@ impl LocalPolicy for Conservative {
                 let live = view.job(job);
                 let starting = live.phase() == Phase::Starting;
                 let end = if starting { now + live.estimate() } else { live.expected_end() };
+                let end = self.take_woken(job).map_or(end, |until| until.max(end));
                 if let Some(profile) = self.plan.profile.as_mut().filter(|_| end > now) {
                     profile.advance(now);
                     profile.release(now, end, live.held());
@@ -258,7 +326,7 @@ impl LocalPolicy for Conservative {
             // The plan assumed the machines that were up. With more of them no job starts later: in the
             // order of reserved starts, each finds at least the place that it had.
             Change::Left | Change::Joined | Change::Continued(_) => self.stale = true,
-            Change::Moved { job, from } => self.moved(view.job(job), from, now),
+            Change::Moved { job, from } => self.moved((job, view.job(job)), from, now),
             // This policy guarantees starts, so it processes no elastic commands and is never notified of one.
             Change::Altered { .. } => {}
         }
@@ -267,6 +335,7 @@ impl LocalPolicy for Conservative {
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         let overdue = self.refresh(view);
+        self.woken.retain(|(at, ..)| *at == now);
         let (mut free, mut awake) = (view.free(), view.awake());
         let mut booked = (awake != Awake::ALL && !view.bookings().is_empty()).then(|| view.profile());
         while let Some((&(start, seq), &job)) = self.plan.by_start.first_key_value() {
@@ -288,7 +357,7 @@ impl LocalPolicy for Conservative {
             if let Some(booked) = &mut booked {
                 let from = booked.earliest(now, held, procs).unwrap_or(Time::NEVER);
                 if from > now {
-                    self.plan.put_off(seq, from);
+                    self.plan.put_off(seq, from, held);
                     // What it leaves is free for others, and once it has machines that are awake it may move up again.
                     self.settled = false;
                     continue;
@@ -298,7 +367,9 @@ impl LocalPolicy for Conservative {
             awake = awake.without(procs);
             free -= procs;
             actions.start(job, procs);
-            self.plan.remove(seq);
+            if let Some(planned) = self.plan.remove(seq) {
+                self.started(planned, held, now);
+            }
         }
         if let Some(trace) = actions.trace() {
             let starts = self.plan.by_start.iter().map(|((start, _), job)| (*job, *start)).collect();
@@ -330,7 +401,7 @@ impl LocalPolicy for Conservative {
     }
 
     fn save(&self) -> Vec<u8> {
-        let starts = self.plan.starts.values().map(|planned| (planned.job, planned.start)).collect();
+        let starts = self.plan.starts.values().map(|planned| (planned.job, planned.start, planned.span)).collect();
         let saved = Saved { starts, room: self.room, stale: self.stale };
         postcard::to_stdvec(&saved).unwrap_or_default()
     }
@@ -339,11 +410,11 @@ impl LocalPolicy for Conservative {
         let saved: Saved = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
         let mut profile = view.profile_of_before();
         self.plan = Plan::default();
-        for (job, start) in saved.starts {
+        for (job, start, span) in saved.starts {
             let live =
                 view.get(job).ok_or_else(|| format!("it plans a job with key {job} that is not there"))?;
-            let planned = Planned { job, start, procs: live.procs(), estimate: live.estimate() };
-            profile.reserve(start, start + planned.estimate, planned.procs);
+            let planned = Planned { start, span, ..Planned::of(job, live) };
+            profile.reserve(start, planned.end(), planned.procs);
             self.plan.insert(live.seq(), planned);
         }
         self.plan.profile = Some(profile);
@@ -358,8 +429,7 @@ impl LocalPolicy for Conservative {
         self.book = booked(view).collect();
         for job in view.jobs_in(Phase::Waiting) {
             let live = view.job(job);
-            let planned = Planned { job, start: view.now(), procs: live.procs(), estimate: live.estimate() };
-            self.plan.add(live.seq(), planned, view.now());
+            self.plan.add(live.seq(), Planned::of(job, live), view);
         }
         self.stale = false;
     }

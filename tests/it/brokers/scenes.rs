@@ -281,6 +281,7 @@ fn pools() -> impl Strategy<Value = Pool> {
                 report: PoolReport {
                     present,
                     free,
+                    asleep: 0,
                     free_by_group: Vec::new(),
                     waiting,
                     running: present - free,

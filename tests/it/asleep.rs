@@ -1,0 +1,83 @@
+//! Machines that sleep, as local policies and the broker reckon with them, by hand.
+
+use std::fs;
+
+use crate::cli::gridemu;
+
+/// The rows of `jobs.csv` of a run, as `site start`, by number. A job of the log is (submission, run time and estimate, processors).
+fn starts(scenario: &str, jobs: &[(u32, u32, u32)]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let row = |(number, (submit, run, procs)): (usize, &(u32, u32, u32))| {
+        format!("{} {submit} -1 {run} {procs} -1 -1 {procs} {run} -1 1 1 1 1 1 1 -1 -1\n", number + 1)
+    };
+    let rows: String = jobs.iter().enumerate().map(row).collect();
+    fs::write(path("jobs.swf"), format!("; MaxProcs: 4\n{rows}")).unwrap();
+    fs::write(path("run.toml"), scenario).unwrap();
+    let out = path("out");
+    gridemu(&["run", &path("run.toml"), "--out", &out]).well();
+    gridemu(&["validate", &out]).well();
+    let jobs = fs::read_to_string(format!("{out}/jobs.csv")).unwrap();
+    let mut rows: Vec<(u32, String)> = Vec::new();
+    for row in jobs.lines().skip(1) {
+        let cells: Vec<&str> = row.split(',').collect();
+        rows.push((cells[0].parse().unwrap(), format!("{} {}", cells[5], cells[2])));
+    }
+    rows.sort();
+    rows.into_iter().map(|(_, told)| told).collect()
+}
+
+/// A site of machines of one core, each of which takes so long to wake up.
+fn site(name: &str, count: u32, policy: &str, wake: &str) -> String {
+    format!(
+        "[[site]]\nname = '{name}'\npolicy = '{policy}'\npower_policy = 'sleep-idle[after=10 s]'\n\
+         machines = [{{ class = 'node', count = {count}, idle = '95 W', busy = '200 W', \
+         sleep = {{ power = '9 W', wake = '{wake}', waking = '125 W', fall = '6 s', falling = '100 W' }} }}]\n"
+    )
+}
+
+/// Two of three machines run a job until 1000; the third is asleep from 16 on. The second job needs all three, and is to begin at 1000. The third, of one machine and 799 s,
+/// would be over at 999 if its machine were awake at 200; it is awake at 350, and the job would end at 1149. So it is behind the second, which waits for the third
+/// machine alone, from 1000 to 1150. One of 649 s goes first: it is over at 999.
+#[test]
+fn conservative_counts_the_wake_up_of_what_it_backfills() {
+    for compress in ["submission", "start", "none"] {
+        let site = site("a", 3, &format!("conservative[compress={compress}]"), "150 s");
+        let scenario = format!("{site}workload = {{ log = 'jobs.swf' }}\n");
+        let first = [(0, 1000, 2), (100, 100, 3)];
+        let late = starts(&scenario, &[first[0], first[1], (200, 799, 1)]);
+        assert_eq!(late, ["a 0", "a 1150", "a 1250"], "{compress}");
+        let in_time = starts(&scenario, &[first[0], first[1], (200, 649, 1)]);
+        assert_eq!(in_time, ["a 0", "a 1000", "a 350"], "{compress}");
+    }
+}
+
+/// Machines that are idle and asleep, and as many that are awake and a tenth slower. A job of 1000 s goes to the first unless it takes them more than 111 s to wake up, under
+/// each policy that compares completions. One that looks for free processors takes those that sleep for free.
+#[test]
+fn the_broker_knows_how_long_machines_take_to_wake_up() {
+    let scenario = |policy: &str, wake: &str| {
+        let awake = "[[site]]\nname = 'y'\npolicy = 'fcfs'\n\
+                     machines = [{ class = 'node', count = 2, speed = 0.9, idle = '95 W', busy = '200 W' }]\n";
+        let broker = format!("[broker]\npolicy = '{policy}'\nmonitoring_interval = '1 s'\n");
+        format!("{}{awake}{broker}[[workload]]\nlog = 'jobs.swf'\n", site("x", 2, "fcfs", wake))
+    };
+    for policy in ["mct", "min-min", "heft", "cheapest[within=1 s]"] {
+        assert_eq!(starts(&scenario(policy, "20 h"), &[(1000, 1000, 1)]), ["y 1000"], "{policy}");
+        assert_eq!(starts(&scenario(policy, "100 s"), &[(1000, 1000, 1)]), ["x 1100"], "{policy}");
+    }
+    assert_eq!(starts(&scenario("fastest-free", "20 h"), &[(1000, 1000, 1)]), ["x 73000"]);
+}
+
+/// Two jobs that come at once are both expected at 1100 on the two machines that sleep; a third would wait for them, and is sooner over on slower machines.
+#[test]
+fn jobs_on_their_way_wake_machines_up_at_the_same_time() {
+    let awake =
+        "[[site]]\nname = 'y'\npolicy = 'fcfs'\nmachines = [{ class = 'node', count = 2, speed = 0.85 }]\n";
+    let scenario = format!(
+        "{}{awake}[broker]\npolicy = 'mct'\nmonitoring_interval = '1 min'\n[[workload]]\nlog = 'jobs.swf'\n",
+        site("x", 2, "easy", "100 s")
+    );
+    let ran = starts(&scenario, &[(1000, 1000, 1), (1000, 1000, 1), (1000, 1000, 1)]);
+    assert_eq!(ran, ["x 1100", "x 1100", "y 1000"]);
+}
