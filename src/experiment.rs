@@ -45,7 +45,7 @@ pub use explain::{
 };
 pub use export::export_workflow;
 pub use fork::{Branch, Difference, ForkOptions, Futures, fork};
-pub use notes::{unused_of_grid, unused_of_machines, without_effect};
+pub use notes::without_effect;
 pub use progress::{Notice, Progress, RunsDone};
 pub use replay::ReplayScenario;
 pub use rerun::rerun;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::{say, talk};
-use crate::experiment::{RunError, check_tasks, unused_of_grid, unused_of_machines, without_effect};
+use crate::experiment::{RunError, check_tasks, without_effect};
 use crate::grid::Policies;
-use crate::scenario::{Override, Scenario, schema_json};
+use crate::scenario::{Override, Scenario, ScenarioError, schema_json};
 
 #[derive(Debug, ClapArgs)]
 #[command(
@@ -48,14 +48,15 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     }
     check_tasks(&scenario.resolved)?;
     scenario.warnings().iter().for_each(|warning| talk(&format!("warning: {warning}")));
-    for idle in scenario.without_effect() {
-        talk(&format!("warning: {idle}; {}", idle.hint.as_deref().unwrap_or("a run refuses it")));
+    let idle = scenario.without_effect().iter();
+    let (of_folders, wrong): (Vec<_>, Vec<_>) = idle.partition(|idle| idle.hint.is_some());
+    for idle in of_folders {
+        talk(&format!("warning: {idle}; {}", idle.hint.as_deref().unwrap_or_default()));
+    }
+    if !wrong.is_empty() {
+        return Err(ScenarioError(wrong.into_iter().cloned().collect()).into());
     }
     scenario.fine_intervals().iter().for_each(|fine| talk(&format!("warning: {fine}")));
-    for site in &scenario.resolved.grid.sites {
-        unused_of_machines(site).iter().for_each(|idle| talk(&format!("warning: {idle}")));
-    }
-    unused_of_grid(&scenario.resolved).iter().for_each(|idle| talk(&format!("warning: {idle}")));
     if let Some(broker) = &scenario.resolved.grid.broker {
         let (_, abilities) = policies.broker.build(&broker.policy, 0).map_err(RunError::request)?;
         if !broker.planning.is_none() && scenario.resolved.portal.is_empty() {

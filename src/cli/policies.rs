@@ -18,10 +18,10 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// A policy of either kind, as the command prints it.
+/// A policy of any kind, as the command prints it.
 #[derive(Serialize)]
 struct Shown<'a> {
-    /// `local` for a site, `broker` for the grid.
+    /// `local` and `power` for a site, `broker` for the grid.
     kind: &'static str,
     #[serde(flatten)]
     about: &'a About,
@@ -53,7 +53,11 @@ impl Shown<'_> {
         for alias in aliases {
             text += &format!("\n  {} = {}\n      {}\n", alias.name, alias.stands_for, alias.doc);
         }
-        text + &format!("\n  Abilities: {}", self.abilities)
+        // A power policy has none.
+        match self.kind {
+            "power" => text.trim_end().to_owned(),
+            _ => text + &format!("\n  Abilities: {}", self.abilities),
+        }
     }
 }
 
@@ -69,6 +73,9 @@ fn all(policies: &Policies) -> Result<Vec<Shown<'_>>, RunError> {
         let built = policies.broker.build(&Named::bare(&info.about.name), 0);
         let (_, abilities) = built.map_err(RunError::request)?;
         all.push(Shown { kind: "broker", about: &info.about, abilities: abilities.words() });
+    }
+    for info in policies.power.all() {
+        all.push(Shown { kind: "power", about: &info.about, abilities: String::new() });
     }
     Ok(all)
 }
@@ -94,9 +101,11 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         return say(&described.join("\n\n"));
     }
     let mut text = String::new();
-    for (kind, heading) in
-        [("local", "Local policies (of a site)"), ("broker", "Broker policies (of the grid)")]
-    {
+    for (kind, heading) in [
+        ("local", "Local policies (of a site)"),
+        ("broker", "Broker policies (of the grid)"),
+        ("power", "Power policies (of a site: `power_policy`)"),
+    ] {
         let lines: Vec<_> = all.iter().filter(|shown| shown.kind == kind).map(Shown::line).collect();
         let apart = if text.is_empty() { "" } else { "\n\n" };
         text += &format!("{apart}{heading}\n\n{}", lines.join("\n"));

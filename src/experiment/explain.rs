@@ -125,7 +125,7 @@ fn follow(
             continue;
         }
         explained.assigned.extend(watch.assigned(grid, now));
-        let place = watch.find(grid);
+        let place = watch.find(grid, now);
         runs = match place {
             // A job that ends without having started was refused, cancelled or given up. For one that has started the
             // records are now complete, including the failure of a last attempt.
@@ -174,7 +174,7 @@ fn follow(
 
 /// Describes the state of the job right after the events of an instant.
 fn at_instant(grid: &Grid, watch: &mut Watch, row: &JobRow, at: Time, explained: &mut Explained) {
-    let place = watch.find(grid);
+    let place = watch.find(grid, at);
     let mut stretches = Stretches::default();
     let name = |site: SiteId| grid.site(site).map(|site| site.spec().name.clone());
     let mut told =
@@ -204,7 +204,7 @@ fn at_instant(grid: &Grid, watch: &mut Watch, row: &JobRow, at: Time, explained:
             let attempt = watch.next_try(grid, &place);
             told.attempt = Some(attempt);
             told.site = match place {
-                Place::Site { site, .. } => name(site),
+                Place::Site { site, .. } | Place::Wakes { site, .. } => name(site),
                 _ => None,
             };
             stretches.look(grid, &place, attempt, at);

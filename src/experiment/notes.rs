@@ -1,14 +1,15 @@
 //! Notes of a run: what a reader needs before trusting its figures.
 
-use crate::entity::{Broker, BrokerTally, Portal};
-use crate::grid::Grid;
+use crate::entity::{Broker, BrokerTally, Portal, Site};
+use crate::grid::{Grid, Policies};
 use crate::metrics::{GridMeasures, GridSummary, Window};
 use crate::model::{
-    BrokerSpec, Outcome, PartitionSpec, PlacementRule, PlanRepair, RejectReason, Replan, SiteSpec,
-    SiteTariff, TaskOrder, TransferMode,
+    AtLimit, BrokerSpec, Outcome, PartitionSpec, PlanRepair, RejectReason, Replan, SiteSpec, TaskOrder,
+    TransferMode,
 };
-use crate::scenario::{PlannedWorkload, ResolvedScenario, Scenario, listed};
-use crate::units::{Bytes, Time, counted};
+use crate::scenario::{Scenario, listed};
+use crate::units::{Time, counted};
+use crate::workload::LimitRules;
 
 /// Notes of the grid's entities. A `single` site is not named.
 pub(super) fn notes(grid: &Grid, measure: Window, single: bool) -> Vec<String> {
@@ -65,6 +66,37 @@ pub(super) fn of_traces(scenario: &Scenario, grid: &Grid) -> Vec<String> {
             notes.push(format!(
                 "the trace `{trace}` ends at {end}, and the run at {ended}: its last value went on"
             ));
+        }
+    }
+    notes
+}
+
+/// Wake-ups that take longer than the run, of machines that may sleep.
+pub(super) fn of_wake_ups(policies: &Policies, grid: &Grid) -> Vec<String> {
+    let sites = || grid.sites().map(Site::spec);
+    let Some(ended) =
+        grid.sites().flat_map(|site| site.partitions().iter().map(|part| part.usage().to)).max()
+    else {
+        return Vec::new();
+    };
+    let length = ended.since(Time::ZERO);
+    let mut notes = Vec::new();
+    for site in sites() {
+        // A policy that does not exist has been refused.
+        let Ok(power) = policies.power.build(&site.power) else { continue };
+        for part in &site.partitions {
+            for group in &part.groups {
+                let Some(state) = group.sleep.filter(|state| state.wake >= length) else { continue };
+                if power.sleep(&state, group.idle_machine(part.cores)).after < length {
+                    notes.push(format!(
+                        "a machine of `{}/{}` that sleeps takes {} to wake up, and the run took {}: no job can have got one",
+                        site.name,
+                        group.class,
+                        state.wake.told(),
+                        length.told()
+                    ));
+                }
+            }
         }
     }
     notes
@@ -138,89 +170,36 @@ pub fn without_effect(broker: &BrokerSpec, plans: bool) -> Vec<String> {
     told
 }
 
-/// What has no effect of what a broker policy looks at, and of what moved data takes: nothing has it, or moves.
-pub fn unused_of_grid(resolved: &ResolvedScenario) -> Vec<String> {
-    let ResolvedScenario { grid, portal, .. } = resolved;
-    let mut told = Vec::new();
-    if let Some(BrokerSpec { policy, .. }) = &grid.broker {
-        let is = |key: &str, value: &str| policy.params.get(key).is_some_and(|written| written == value);
-        let weighs = |key: &str| policy.params.get(key).is_some_and(|written| written.parse() != Ok(0.0));
-        let knows = |of: fn(&SiteTariff) -> bool| grid.sites.iter().any(|site| of(&site.tariff));
-        let (wanted, known) = match policy.name.as_str() {
-            "cheapest" if is("of", "electricity") => {
-                ("price of electricity", knows(|tariff| tariff.electricity.is_some()))
-            }
-            "lowest-carbon" => ("carbon intensity", knows(|tariff| tariff.carbon.is_some())),
-            "weighted" if weighs("carbon") => ("carbon intensity", knows(|tariff| tariff.carbon.is_some())),
-            _ => ("", true),
-        };
-        if !known {
-            told.push(format!("`{policy}` has nothing to compare: no site has a {wanted}"));
-        }
-    }
-    let moves = |planned: &PlannedWorkload| planned.input > Bytes::ZERO || planned.output > Bytes::ZERO;
-    if !grid.network.data.is_none() && !resolved.has_workflows() && !portal.iter().any(moves) {
-        told.push(
-            "`energy` and `price` of `[network]` have no effect: no workload has data (`input`, `output`) or files"
-                .to_owned(),
-        );
-    }
-    told
-}
-
-/// What has no effect among the machines of a site.
-pub fn unused_of_machines(site: &SiteSpec) -> Vec<String> {
-    let mut told = Vec::new();
-    let several = || site.partitions.iter().filter(|part| part.groups.len() > 1);
-    if site.placement != PlacementRule::default() && several().next().is_none() {
-        told.push(format!(
-            "`placement` of site `{}` has no effect: none of its partitions has machines of several classes",
-            site.name
-        ));
-    }
-    let greatest = site.greatest_power();
-    if let Some(cap) = site.power_cap.filter(|cap| *cap >= greatest) {
-        told.push(format!(
-            "`power_cap` of site `{}` has no effect: its machines draw {greatest} at most, and it is {cap}",
-            site.name
-        ));
-    }
-    let groups = || site.partitions.iter().flat_map(|part| &part.groups);
-    let with_state: Vec<&str> =
-        groups().filter(|group| group.sleep.is_some()).map(|group| group.class.as_str()).collect();
-    match (site.power.name.as_str(), with_state.is_empty()) {
-        ("always-on", false) => told.push(format!(
-            "the `sleep` state of {} at site `{}` has no effect: under `power_policy = \"always-on\"` no machine sleeps",
-            listed(with_state.iter().copied()),
-            site.name
-        )),
-        // Classes with levels that it does not choose among are told by themselves.
-        (policy, true) if !["always-on", "lowest-level"].contains(&policy) => told.push(format!(
-            "`power_policy` of site `{}` has no effect: no class of its machines has a `sleep` state",
-            site.name
-        )),
-        _ => {}
-    }
-    for part in several() {
-        let least = part.equipment();
-        let more = part.groups.iter().filter(|group| group.equipment != least);
-        let more: Vec<&str> = more.map(|group| group.class.as_str()).collect();
-        if !more.is_empty() {
-            told.push(format!(
-                "what {} of `{}/{}` {} of memory and tags more than the other classes has no effect: a task must fit all of them",
-                listed(more.iter().copied()),
-                site.name,
-                part.name,
-                if more.len() == 1 { "has" } else { "have" },
-            ));
-        }
-    }
-    told
+/// How many jobs or workflows did not complete where limits refuse or end them, if those are many; `limits` are those of all workloads.
+fn of_limits<'a>(run: &GridSummary, limits: impl Iterator<Item = &'a LimitRules>) -> Option<String> {
+    let ends = |limits: &LimitRules| {
+        let ends = |at: AtLimit| at != AtLimit::Overrun;
+        (
+            limits.deadline.is_some() && ends(limits.at_deadline),
+            limits.budget.is_some() && ends(limits.at_budget),
+        )
+    };
+    let (deadlines, budgets) = limits.map(ends).fold((false, false), |a, b| (a.0 | b.0, a.1 | b.1));
+    let which = match (deadlines, budgets) {
+        (false, false) => return None,
+        (true, false) => "deadlines (`at_deadline`) refuse or end jobs",
+        (false, true) => "budgets (`at_budget`) refuse or end jobs",
+        (true, true) => "deadlines and budgets (`at_deadline`, `at_budget`) refuse or end jobs",
+    };
+    let (jobs, of) = (run.measures.jobs, &run.measures.outcomes);
+    let lost = of.rejected + of.cancelled;
+    (lost > 0 && lost * 2 >= jobs).then(|| {
+        let all = if lost == jobs { "all " } else { "" };
+        format!(
+            "{all}{lost} of {jobs} jobs were rejected ({}) or cancelled ({}), and {which} here: see `reason` in `jobs.csv`",
+            of.rejected, of.cancelled
+        )
+    })
 }
 
 /// What makes the figures of a run doubtful.
-pub(super) fn doubts(run: &GridSummary) -> Vec<String> {
-    let mut doubts = Vec::new();
+pub(super) fn doubts<'a>(run: &GridSummary, limits: impl Iterator<Item = &'a LimitRules>) -> Vec<String> {
+    let mut doubts: Vec<String> = of_limits(run, limits).into_iter().collect();
     let (jobs, killed) = (run.measures.jobs, run.measures.outcomes.killed);
     if run.backlog.as_ref().is_some_and(|backlog| backlog.unstable) {
         doubts.push(

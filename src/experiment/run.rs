@@ -13,7 +13,7 @@ use super::timed::Read;
 use super::workload::{Logs, Opened, read_once};
 use super::{Commands, Control, Progress, RunError};
 use crate::entity::{Broker, Site};
-use crate::experiment::notes::{doubts, notes, of_traces, rejected, too_large, without_effect};
+use crate::experiment::notes::{doubts, notes, of_traces, of_wake_ups, rejected, too_large, without_effect};
 use crate::experiment::single::single;
 use crate::grid::{Grid, Merge, Policies};
 use crate::metrics::{
@@ -355,6 +355,7 @@ impl Run {
                 .cloned()
                 .chain(notes(grid, *measure, single.is_some()))
                 .chain(of_traces(&self.scenario, grid))
+                .chain(of_wake_ups(self.policies(), grid))
                 .chain(single.iter().filter_map(|_| too_large(&spec.sites[0], &recorder.measured)))
                 .chain(recorder.measured.elastic().note())
                 .chain(self.scenario.resolved.has_workflows().then(|| rejected(tally, limited)).flatten())
@@ -382,7 +383,9 @@ impl Run {
             stale: tally.stale,
         });
         summary.workflows = summary.workflows.map(|of| counted(of, grid));
-        let doubts = doubts(&summary);
+        let resolved = &self.scenario.resolved;
+        let planned = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
+        let doubts = doubts(&summary, planned.filter_map(|planned| planned.limits.as_ref()));
         summary.facts.notes.extend(doubts);
         summary
     }

@@ -23,7 +23,7 @@ mod unit;
 use std::io::Read;
 
 pub use error::SeriesError;
-pub use unit::Unit;
+pub use unit::{Unit, measured, no_currency};
 
 use crate::units::{Span, Timestamp, Zone, grouped};
 use rows::{Row, Rows};
@@ -63,7 +63,7 @@ pub struct SeriesFacts {
     pub trailing: u64,
     /// Those of them before it, at times that exist.
     pub empty_inside: u64,
-    /// The commonest step.
+    /// The commonest step from one row to the next, with or without a value.
     pub step: Span,
     /// When the last value ends, if it holds for a step.
     pub end: Timestamp,
@@ -126,10 +126,13 @@ pub fn read(name: &str, input: Box<dyn Read + Send>, options: &SeriesOptions) ->
     let (mut all, mut empty, mut negative, mut rounded) = (0, 0, 0, 0);
     // Rows without a value since the last value, those of them at times that exist, and these before the last value.
     let (mut trailing, mut real, mut empty_inside) = (0, 0, 0);
+    // The times of all rows that exist, from the first value on, and how many of them are up to the last one.
+    let (mut times, mut inside): (Vec<Timestamp>, usize) = (Vec::new(), 0);
     while let Some(Row { line, at, value }) = rows.next()? {
         all += 1;
         let Some((value, exact)) = value else {
             (empty, trailing, real) = (empty + 1, trailing + 1, real + u64::from(at.is_some()));
+            times.extend(at.filter(|_| !values.is_empty()));
             continue;
         };
         let Some(at) = at else { continue };
@@ -138,6 +141,8 @@ pub fn read(name: &str, input: Box<dyn Read + Send>, options: &SeriesOptions) ->
         negative += u64::from(value < 0);
         rounded += u64::from(!exact);
         values.push((at, value, line));
+        times.push(at);
+        inside = times.len();
     }
     let [(begin, ..), _, ..] = values[..] else {
         let (problem, hint) = match (all, values.len()) {
@@ -147,7 +152,7 @@ pub fn read(name: &str, input: Box<dyn Read + Send>, options: &SeriesOptions) ->
         };
         return Err(SeriesError::new(name, 0, problem, hint));
     };
-    let step = commonest(&values);
+    let step = commonest(&times[..inside]);
     let mut gaps = Gaps::default();
     for pair in values.windows(2) {
         let [(from, ..), (to, _, line)] = pair else { continue };
@@ -195,8 +200,9 @@ fn mean(values: &[(Timestamp, i64, u64)], step: Span) -> i64 {
 }
 
 /// The commonest step, of several the shortest.
-fn commonest(values: &[(Timestamp, i64, u64)]) -> Span {
-    let mut lengths: Vec<Span> = values.windows(2).filter_map(|pair| pair[1].0.since(pair[0].0)).collect();
+fn commonest(times: &[Timestamp]) -> Span {
+    let lengths = times.windows(2).filter_map(|pair| pair[1].since(pair[0]));
+    let mut lengths: Vec<Span> = lengths.filter(|length| !length.is_zero()).collect();
     lengths.sort_unstable();
     let mut best = (0, Span::TICK);
     for equal in lengths.chunk_by(|a, b| a == b) {
@@ -248,6 +254,12 @@ impl SeriesFacts {
                 self.step.written(),
                 times.line,
                 longest.written(),
+            ));
+        }
+        if first.is_none() && self.empty_inside > 0 {
+            told.push(format!(
+                "{} without a value before the last one; the value before goes on",
+                counted(self.empty_inside, "row", "rows")
             ));
         }
         if self.doubled.count > 0 {

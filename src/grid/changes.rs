@@ -67,6 +67,8 @@ struct Found {
     at: Time,
     /// What is being compared, as sentences about it begin.
     subject: String,
+    /// The power policy that chooses the speed of machines before or after, if one does.
+    levels: Option<String>,
     changes: Vec<String>,
     refused: Vec<String>,
 }
@@ -117,6 +119,8 @@ impl Found {
             site.partitions.iter().map(|part| part.name.clone()).collect()
         };
         if names(old) == names(new) {
+            let levels = [&old.power, &new.power].into_iter().find(|power| power.name == "lowest-level");
+            self.levels = levels.map(|power| power.to_string());
             for (part, new) in old.partitions.iter().zip(&new.partitions) {
                 self.subject = format!("site `{}`, partition `{}`: ", old.name, part.name);
                 self.partition(part, new);
@@ -176,9 +180,16 @@ impl Found {
     fn group(&mut self, old: &MachineGroup, new: &MachineGroup) {
         let why = "machines cannot be added or removed in the middle of a run, only leave and join by churn";
         self.must_not("machines", &old.machines, &new.machines, u32::to_string, why);
-        let why = "running jobs keep the speed of their start";
+        let why = match &self.levels {
+            Some(policy) if old.speed != new.speed => {
+                format!(
+                    "running jobs keep the speed of their start (the power policy `{policy}` chooses the level of the machines)"
+                )
+            }
+            _ => "running jobs keep the speed of their start".to_owned(),
+        };
         let speed = |speed: &Rate| format!("{:.6}", speed.units() as f64 / Rate::FULL.units() as f64);
-        self.must_not("speed", &old.speed, &new.speed, speed, why);
+        self.must_not("speed", &old.speed, &new.speed, speed, &why);
         let why = "jobs are where machines have what they need";
         self.must_not("memory of a machine", &old.equipment.memory, &new.equipment.memory, bytes, why);
         let tags = |tags: &BTreeSet<String>| if tags.is_empty() { "none".to_owned() } else { listed(tags) };

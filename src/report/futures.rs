@@ -9,12 +9,12 @@ use crate::model::Outcome;
 /// A table of both futures, after what they have in common.
 pub fn futures_table(futures: &Futures) -> String {
     let Futures { branch, as_it_was, changed, after: [before, after], difference } = futures;
-    let mut out = heading(branch, difference.as_ref());
+    let mut rows = measured(&as_it_was.measures, &changed.measures);
+    rows.extend(accounts(as_it_was, changed));
+    let mut out = heading(branch, difference.as_ref(), rows.iter().all(is_equal));
     if as_it_was.measures.outcomes != changed.measures.outcomes {
         out += "warning: the outcomes of jobs differ between the two futures, so their means are not of the same jobs\n\n";
     }
-    let mut rows = measured(&as_it_was.measures, &changed.measures);
-    rows.extend(accounts(as_it_was, changed));
     out += &format!(
         "all jobs that ended after the fork\n\n{}\n\n{}\n\n{}\n\n\
          fingerprints  {} as it was\n              {} changed\n",
@@ -27,7 +27,7 @@ pub fn futures_table(futures: &Futures) -> String {
     out
 }
 
-fn heading(branch: &Branch, difference: Option<&Difference>) -> String {
+fn heading(branch: &Branch, difference: Option<&Difference>, same_accounts: bool) -> String {
     let Branch { title, at_s, jobs: ended, changes, .. } = branch;
     let mut out = format!("{title}: forked at {} ({at_s} s), {}\n\n", duration(*at_s), branch.from());
     out += &format!(" common past       {} had ended\n", jobs(*ended));
@@ -38,7 +38,8 @@ fn heading(branch: &Branch, difference: Option<&Difference>) -> String {
     }
     out += " first difference  ";
     out += &match difference {
-        None => "none: both futures are the same, record by record\n\n".to_owned(),
+        None if same_accounts => "none: both futures are the same, record by record\n\n".to_owned(),
+        None => "none in the records of jobs and events; the accounts below differ\n\n".to_owned(),
         Some(Difference { at_s: at, record }) => {
             format!(
                 "at {} ({at} s), {} after the fork, the changed future has: {record}\n\n",
@@ -162,11 +163,21 @@ fn whole_run(run: &GridSummary) -> String {
     }
 }
 
+/// Whether two figures are the same: charges are rounded by the segment, and a fork may cut one in two.
+fn equal(before: f64, after: f64) -> bool {
+    (after - before).abs() <= 1e-9 * before.abs()
+}
+
+fn is_equal((_, before, after, _): &Row) -> bool {
+    match (before, after) {
+        (Some(before), Some(after)) => equal(*before, *after),
+        (before, after) => before.is_none() && after.is_none(),
+    }
+}
+
 fn side_by_side(rows: &[Row]) -> String {
     let rows = rows.iter().map(|(name, before, after, places)| {
         let places = places.unwrap_or_else(|| decimals([*before, *after]));
-        // Charges are rounded by the segment, and a fork may cut one in two.
-        let equal = |before: f64, after: f64| (after - before).abs() <= 1e-9 * before.abs();
         let change = before.zip(*after);
         let change = change.map(|(before, after)| if equal(before, after) { 0.0 } else { after - before });
         let sign = if change.is_some_and(|change| change > 0.0) { "+" } else { "" };

@@ -17,6 +17,7 @@ use super::checkpoint::CheckpointPlan;
 use super::kind::forms::PowerKey;
 use super::kind::key::keys;
 use super::kind::named::BrokerPolicy;
+use super::kind::priced::Priced;
 use super::kind::words::{All, Any, Best, Done, Engine, Nothing, Or, Unlimited, Virtual};
 use crate::metrics::{Definitions, Penalty};
 use crate::model::{Distribution, FailureAction, JobClasses, Named, Payer, Replan, Sharing};
@@ -124,8 +125,8 @@ keys! {
         idle: PowerKey = PowerKey::Machine(Power::ZERO);
         /// Power of a machine with all cores busy, or of a busy core.
         busy: PowerKey = idle => "that of `idle`";
-        /// What users pay for a core: `"0.18/core-h"`.
-        price: Price = Price::default();
+        /// What users pay for a core: `"0.18/core-h"`, or with its currency `"0.18 EUR/core-h"`.
+        price: Priced<Price> = Priced::default();
         /// Number of machines (the last ones) that are not there at the beginning; they can join by an event.
         absent: Or<All, u32> = Or::Value(0);
         /// Power of a machine by its load instead of `idle` and `busy`, at equal steps from no core busy to all: such as the eleven figures of a [SPECpower](energy.md#power-by-load) result, `["86 W", "89.4 W", ...]`.
@@ -225,8 +226,8 @@ keys! {
         uplink: Or<Unlimited, Bandwidth> = Or::Word(Unlimited);
         /// Energy that it draws for data which goes from one place to another, such as `"5 J/GB"`: a line of the [ledger](output.md#ledger).
         energy: Option<DataEnergy> => "0 J/GB";
-        /// Price of such data, such as `"0.09/GB"`: a line of the ledger, which no job is charged.
-        price: Option<DataPrice> => "none";
+        /// Price of such data, such as `"0.09/GB"` or `"0.09 EUR/GB"`: a line of the ledger, which no job is charged.
+        price: Option<Priced<DataPrice>> => "none";
         /// Carbon intensity of this energy, at any time.
         carbon: Option<CarbonIntensity> => "unknown";
         /// A pair of places with other values.

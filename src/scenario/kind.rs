@@ -12,6 +12,7 @@ pub(crate) mod key;
 mod limits;
 pub(crate) mod named;
 pub(crate) mod plain;
+pub(crate) mod priced;
 pub(crate) mod quantity;
 pub(crate) mod reading;
 pub(crate) mod words;

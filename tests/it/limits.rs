@@ -105,7 +105,58 @@ fn deadlines_that_nothing_can_keep_are_told() {
     }
 }
 
-/// What has no effect for want of another key: a run refuses it, and `check` says so.
+/// Machines of 3.6 a core-hour at speed 1: 0.5 times the cost at 3.6 pays for none of them, nor 0.9 times at speed 0.8 and a price at night of half that.
+#[test]
+fn budgets_that_nothing_can_keep_are_told() {
+    for (budget, sets, told) in [
+        ("0.5 x cost", &[][..], true),
+        ("0.5..0.99 x cost", &[], true),
+        ("0.5..1 x cost", &[], false),
+        ("0.5 x cost", &["site.a.machines.node.speed=2"], false),
+        ("0.5 x cost", &["site.a.price_by_hour=0-6=0.5"], false),
+        ("0.5 x cost", &["site.a.price_by_hour=0-6=0.5", "site.a.machines.node.speed=0.9"], true),
+        ("5", &[], false),
+    ] {
+        let reference = if budget == "5" { "" } else { ", reference_price = '3.6/core-h'" };
+        let folder = folder(&format!(", budget = '{budget}'{reference}"), "");
+        let scenario = folder.path().join("run.toml");
+        let mut command = vec!["check", scenario.to_str().unwrap()];
+        command.extend(sets.iter().flat_map(|set| ["--set", set]));
+        let says = "`site.a.workload.budget`: what takes all of its estimate costs more everywhere: for an hour of a core of speed 1 it pays ";
+        let found = gridemu(&command);
+        assert_eq!(found.well().err.contains(says), told, "{budget} {sets:?}: {}", found.err);
+    }
+    let folder = folder(", budget = 5, at_budget = 'kill'", "");
+    let scenario = folder.path().join("run.toml");
+    let free = ["check", scenario.to_str().unwrap(), "--set", "site.a.machines.node.price=0/core-h"];
+    let says =
+        "`site.a.workload.at_budget`: it has no effect: nothing costs anything, no machine has a `price`";
+    gridemu(&free).ends(0, &[says]);
+}
+
+/// At the end of a run it is told how many jobs their limits have cost, where these are many.
+#[test]
+fn many_jobs_that_limits_have_ended_are_told() {
+    for (keys, says) in [
+        (
+            ", deadline = 'submit + 1 s', at_deadline = 'refuse'",
+            "all 4 of 4 jobs were rejected (4) or cancelled (0), and deadlines (`at_deadline`) refuse or end jobs here",
+        ),
+        (
+            ", budget = 0.3, at_budget = 'kill'",
+            "3 of 4 jobs were rejected (0) or cancelled (3), and budgets (`at_budget`) refuse or end jobs here",
+        ),
+        (", budget = 0.3", ""),
+        (", budget = 0.7, at_budget = 'kill'", ""),
+    ] {
+        let (_, summary) = run(&folder(keys, ""));
+        let notes = summary["notes"].to_string();
+        assert_eq!(notes.contains("refuse or end jobs"), !says.is_empty(), "{keys}: {notes}");
+        assert!(notes.contains(says), "{keys}: {notes}");
+    }
+}
+
+/// What has no effect for want of another key: `check` and a run refuse it.
 #[test]
 fn limits_without_effect_are_told() {
     let penalty = "penalty = { scale = '20 s' }";
@@ -122,8 +173,7 @@ fn limits_without_effect_are_told() {
     ] {
         let folder = folder(keys, others);
         let scenario = folder.path().join("run.toml");
-        let told = ["warning: ", says, "; a run refuses it"];
-        gridemu(&["check", scenario.to_str().unwrap()]).ends(0, &told);
+        gridemu(&["check", scenario.to_str().unwrap()]).ends(2, &["error: ", says]);
         gridemu(&["run", scenario.to_str().unwrap()]).ends(2, &["error: ", says]);
     }
 }

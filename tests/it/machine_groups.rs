@@ -166,10 +166,9 @@ fn mistakes_in_partitions_are_told_with_their_place() {
     let twice = r#"machines = [{ class = "a", partition = "p" }, { class = "a", partition = "q" }]"#;
     told(twice, "the class `a` is there twice", 2);
     told(&format!("{}\nplacement = \"slowest\"", classes(both, both)), "there are `lowest`, `fastest`", 2);
-    let idle = "warning: `placement` of site `ada` has no effect";
+    let idle = "`site.ada.placement`: it has no effect: no partition has machines of several classes";
     told(&format!("{}\nplacement = \"fastest\"", classes("cores = 1", "cores = 1")), idle, 0);
-    let more =
-        "warning: what `a` of `ada/batch` has of memory and tags more than the other classes has no effect";
+    let more = "`site.ada.machines[0]`: what `a` of `batch` has of memory and tags more than the other classes has no effect";
     told(
         &classes("partition = \"batch\", memory = \"2 GB\"", "partition = \"batch\", memory = \"1 GB\""),
         more,

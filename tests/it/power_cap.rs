@@ -266,7 +266,7 @@ fn a_cap_below_what_is_idle_is_refused() {
     assert!(check("54.9 %").1.contains("1098 W leave no power"));
     let told = check("2 kW").1;
     assert!(
-        told.contains("`power_cap` of site `delft` has no effect: its machines draw 2000 W at most"),
+        told.contains("line 4, `site.delft.power_cap`: it has no effect: the machines draw 2000 W at most"),
         "{told}"
     );
     assert!(check("lots").1.contains("or a percentage such as `60 %`"), "{}", check("lots").1);

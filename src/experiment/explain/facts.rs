@@ -173,6 +173,13 @@ pub enum WaitPlace {
         /// The policy of the site.
         policy: String,
     },
+    /// At a site, where it has its processors: the last of its machines is awake then.
+    Waking {
+        /// The name of the site, with that of the partition if it has several.
+        site: String,
+        /// Until when, in seconds.
+        until_s: f64,
+    },
     /// With the broker.
     Broker,
     /// With the broker, whose policy has put it off.

@@ -82,6 +82,12 @@ impl Stretches {
                 }
                 at_site(here, part)
             }
+            Place::Wakes { site, partition, until, .. } => {
+                let there =
+                    grid.site(*site).and_then(|here| Some((here, here.partitions().get(*partition)?)));
+                let site = there.map_or_else(String::new, |(here, part)| place_name(here, part));
+                WaitPlace::Waking { site, until_s: until.as_secs_f64() }
+            }
             Place::Broker => WaitPlace::Broker,
             Place::PutOff(until, reason) => {
                 WaitPlace::PutOff { until_s: until.as_secs_f64(), reason: *reason }

@@ -77,6 +77,8 @@ pub(super) enum Place {
     Dispatcher(Whereabouts),
     /// At a site, where it waits.
     Site { site: SiteId, partition: usize, key: JobKey },
+    /// At a site, where it has its processors for this attempt, until then: its machines wake up.
+    Wakes { site: SiteId, partition: usize, attempt: u32, until: Time },
     /// Running.
     Runs(Try),
     /// A task that has completed, and will run again.
@@ -106,7 +108,7 @@ impl Watch {
     }
 
     /// Finds the job. Entities that may hold a grid job are asked first; all sites only if none of them has it.
-    pub(super) fn find(&mut self, grid: &Grid) -> Place {
+    pub(super) fn find(&mut self, grid: &Grid, now: Time) -> Place {
         if let Some(ended) = &self.ended {
             return if ended.end < self.end { Place::Between } else { Place::Over };
         }
@@ -145,7 +147,7 @@ impl Watch {
         if self.at.is_none() {
             self.search(grid);
         }
-        self.at_site(grid).unwrap_or(Place::Nowhere)
+        self.at_site(grid, now).unwrap_or(Place::Nowhere)
     }
 
     /// The assignment of the job at this instant, if the broker has made one.
@@ -194,12 +196,15 @@ impl Watch {
         }
     }
 
-    fn at_site(&self, grid: &Grid) -> Option<Place> {
+    fn at_site(&self, grid: &Grid, now: Time) -> Option<Place> {
         let (site, partition, key, _) = self.at?;
         let view: View<'_> = grid.site(site)?.partitions().get(partition)?.view(Time::ZERO);
         let job = view.get(key)?;
         if job.phase() != Phase::Running {
             return Some(Place::Site { site, partition, key });
+        }
+        if job.since() > now {
+            return Some(Place::Wakes { site, partition, attempt: job.attempts(), until: job.since() });
         }
         let number = job.attempts();
         // The work done in the attempt is recorded only when its rate or its processors change.
@@ -211,6 +216,9 @@ impl Watch {
 
     /// The number of the attempt that a job at that place waits for; for a suspended job, its current one.
     pub(super) fn next_try(&self, grid: &Grid, place: &Place) -> u32 {
+        if let Place::Wakes { attempt, .. } = place {
+            return *attempt;
+        }
         let begun = self.tries.last().map_or(0, |last| last.number);
         if let Place::Site { site, partition, key } = place
             && let Some(part) = grid.site(*site).and_then(|site| site.partitions().get(*partition))

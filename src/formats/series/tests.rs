@@ -93,6 +93,49 @@ fn quarters_of_an_hour_come_twice_too() {
 }
 
 #[test]
+fn rows_without_a_value_are_told_whatever_the_step() {
+    let file = |values: &[&str]| {
+        let row = |(hour, value): (usize, &&str)| {
+            format!("2023-01-0{}T{:02}:00,{value}\n", 1 + hour / 24, hour % 24)
+        };
+        of(&values.iter().enumerate().map(row).collect::<String>(), &euros("UTC")).unwrap()
+    };
+    // Every second hour has none: the step is that of the rows.
+    let alternating = file(&["1", "", "2", "", "3", "", "4", ""]);
+    assert_eq!(
+        (
+            alternating.facts.step,
+            alternating.facts.empty,
+            alternating.facts.empty_inside,
+            alternating.facts.trailing
+        ),
+        (Span::from_secs(3_600), 4, 3, 1)
+    );
+    assert_eq!(
+        alternating.facts.warnings(),
+        [
+            "3 stretches without values, 3 steps of 1 h in all: the first from 2023-01-01T01:00Z to line 3, the longest of 1 h, 3 rows without a value among them; the value before goes on"
+        ]
+    );
+    let line = alternating.facts.line(alternating.begin, &Unit::price("EUR/MWh").unwrap());
+    assert!(line.starts_with("8 rows, steps of 1 h, from 2023-01-01T00:00Z to 2023-01-01T07:00Z"), "{line}");
+    assert!(line.contains("3 steps without a value, 1 row without a value at the end"), "{line}");
+    // One hole between two values.
+    let holed = file(&["5", "NaN", "nan", "7"]);
+    assert_eq!((holed.facts.step, holed.facts.gaps.missing), (Span::from_secs(3_600), 2));
+    assert_eq!(
+        holed.steps.iter().map(|(at, _)| *at).collect::<Vec<_>>(),
+        [Span::ZERO, Span::from_secs(10_800)]
+    );
+    // A row without a value within a step is told, too.
+    let text =
+        "2023-01-01T00:00,1\n2023-01-01T00:30,\n2023-01-01T01:00,2\n2023-01-01T02:00,3\n2023-01-01T03:00,4\n";
+    let facts = of(text, &euros("UTC")).unwrap().facts;
+    assert_eq!((facts.step, facts.gaps.times.count), (Span::from_secs(3_600), 0));
+    assert_eq!(facts.warnings(), ["1 row without a value before the last one; the value before goes on"]);
+}
+
+#[test]
 fn columns_are_found_or_named() {
     let text = "\u{feff}\"Datetime (UTC)\",Country,Zone name,\"direct, in g\",life cycle\r\n2023-01-01 00:00:00,Belgium,BE,120.5,150\r\n2023-01-01 01:00:00,Belgium,BE,121,151\r\n";
     let carbon = |column: Option<&str>| SeriesOptions {
@@ -113,7 +156,8 @@ fn columns_are_found_or_named() {
     assert_eq!((series.begin, series.facts.step), (at("2022-12-31T23:00Z"), Span::from_secs(1_800)));
     let text = "MTU (CET)\tPrice\n01.01.2022 00:00 - 01.01.2022 01:00\t1\n01.01.2022 01:00 - 01.01.2022 02:00\tn/a\n01.01.2022 02:00 - 01.01.2022 03:00\t2\n";
     let series = of(text, &euros("+01:00")).unwrap();
-    assert_eq!((series.begin, series.facts.step), (at("2021-12-31T23:00Z"), Span::from_secs(7_200)));
+    assert_eq!((series.begin, series.facts.step), (at("2021-12-31T23:00Z"), Span::from_secs(3_600)));
+    assert_eq!(series.facts.gaps.missing, 1);
     // The last cell of a row may be empty, and names need not be in UTF-8.
     let text = b"time\tprice in \xa4\r\n2022-01-01\t1\r\n2022-01-02\t\r\n2022-01-03\t2\r\n";
     let series = read("prices.csv", Box::new(Cursor::new(text)), &euros("UTC")).unwrap();

@@ -24,6 +24,9 @@ impl Unit {
         let fail = || format!("`{written}` is not a unit of prices such as `EUR/MWh` or `EUR/kWh`");
         let (currency, per) = written.trim().split_once('/').ok_or_else(fail)?;
         let (currency, shift) = (currency.trim(), per_energy(per).ok_or_else(fail)?);
+        if let Some(what) = measured(currency) {
+            return Err(no_currency(written, currency, what));
+        }
         if !currency.chars().all(char::is_alphabetic) && currency.chars().count() != 1 {
             return Err(fail());
         }
@@ -36,16 +39,12 @@ impl Unit {
     /// # Errors
     /// A sentence with what is right.
     pub fn carbon(written: &str) -> Result<Self, String> {
-        let fail = || format!("`{written}` is not a unit of carbon intensities such as `g/kWh`");
+        let fail = || {
+            let near = if Self::price(written).is_ok() { "; did you mean `electricity`?" } else { "" };
+            format!("`{written}` is not a unit of carbon intensities such as `g/kWh`{near}")
+        };
         let (mass, per) = written.trim().split_once('/').ok_or_else(fail)?;
-        let mut mass = mass.trim();
-        for gas in ["CO2eq", "CO₂eq", "CO2e", "CO₂e", "CO2", "CO₂"] {
-            if let Some(rest) = mass.strip_suffix(gas) {
-                mass = rest.trim_end();
-                break;
-            }
-        }
-        let mass = match mass {
+        let mass = match without_gas(mass.trim()) {
             "mg" => 3,
             "g" => 6,
             "kg" => 9,
@@ -119,6 +118,39 @@ fn per_energy(written: &str) -> Option<i32> {
     }
 }
 
+/// A mass without the gas of which it is: `g` of `gCO2e`.
+fn without_gas(mass: &str) -> &str {
+    let gases = ["CO2eq", "CO₂eq", "CO2e", "CO₂e", "CO2", "CO₂"];
+    gases.iter().find_map(|gas| mass.strip_suffix(gas)).map_or(mass, str::trim_end)
+}
+
+/// What a name is a unit of that is no currency.
+pub fn measured(name: &str) -> Option<&'static str> {
+    let name = name.trim();
+    let bare = without_gas(name);
+    let is = |units: &[&str]| {
+        // A single letter is what it is; nobody means a currency by `KWH`.
+        units.iter().any(|unit| bare == *unit || (bare.len() > 1 && bare.eq_ignore_ascii_case(unit)))
+    };
+    if bare.len() < name.len()
+        || is(&["ug", "µg", "mg", "g", "kg", "t", "kt", "Mt", "lb", "lbs", "ton", "tonne"])
+    {
+        Some("mass")
+    } else if is(&["J", "kJ", "MJ", "GJ", "TJ", "Wh", "kWh", "MWh", "GWh", "TWh"]) {
+        Some("energy")
+    } else if is(&["mW", "W", "kW", "MW", "GW", "TW"]) {
+        Some("power")
+    } else {
+        None
+    }
+}
+
+/// Says that what is written as a price is none, since its currency is a unit of something else.
+pub fn no_currency(written: &str, name: &str, what: &str) -> String {
+    let near = if what == "mass" { "; did you mean `carbon`?" } else { ", such as `EUR`" };
+    format!("`{}` is not a price: `{name}` is a unit of {what}, not a currency{near}", written.trim())
+}
+
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.written)
@@ -154,5 +186,30 @@ mod tests {
             assert!(Unit::price(wrong).is_err() && Unit::carbon(wrong).is_err(), "{wrong}");
         }
         assert!(Unit::carbon("lb/MWh").is_err());
+    }
+
+    #[test]
+    fn masses_energies_and_powers_are_no_currencies() {
+        for (written, says) in [
+            (
+                "g/kWh",
+                "`g/kWh` is not a price: `g` is a unit of mass, not a currency; did you mean `carbon`?",
+            ),
+            ("kg/MWh", "`kg` is a unit of mass"),
+            ("gCO2eq/kWh", "`gCO2eq` is a unit of mass"),
+            ("CO2e/kWh", "`CO2e` is a unit of mass"),
+            ("t / MWh", "`t` is a unit of mass"),
+            ("J/kWh", "`J` is a unit of energy, not a currency, such as `EUR`"),
+            ("kWh/kWh", "`kWh` is a unit of energy"),
+            ("W/kWh", "`W` is a unit of power"),
+        ] {
+            let error = Unit::price(written).unwrap_err();
+            assert!(error.contains(says), "{error}");
+        }
+        for written in ["EUR/kWh", "ct/kWh", "MWK/kWh", "T/kWh", "G/kWh", "kr/kWh", "/kWh"] {
+            assert!(Unit::price(written).is_ok(), "{written}");
+            let error = Unit::carbon(written).unwrap_err();
+            assert!(error.ends_with("such as `g/kWh`; did you mean `electricity`?"), "{error}");
+        }
     }
 }

@@ -136,6 +136,7 @@ impl WaitPlace {
     pub(super) fn name(&self) -> String {
         match self {
             Self::Site { site, policy } => format!("{site} (`{policy}`)"),
+            Self::Waking { site, .. } => format!("{site}: machines wake up"),
             Self::Broker
             | Self::PutOff { .. }
             | Self::Predecessors
@@ -164,6 +165,11 @@ impl WaitPlace {
                     _ => "a better hour",
                 };
                 return format!("it waits for {hour}, until {until_s} s");
+            }
+            Self::Waking { until_s, .. } => {
+                return format!(
+                    "it has its processors, and begins at {until_s} s, when the last of its machines is awake"
+                );
             }
             Self::Files { site, files, obstacles } => {
                 let named: Vec<String> = files.iter().take(FILES).map(|file| format!("`{file}`")).collect();

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 use toml::Value;
 
 use crate::scenario::kind::key::keys;
+use crate::scenario::kind::priced::{Priced, price, with_currency};
 use crate::scenario::kind::quantity::{Quantity, exact};
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::kind::{Kind, title};
@@ -32,8 +33,15 @@ keys! {
 /// A price of electricity or a carbon intensity: the same at any time, or values over time.
 #[derive(Clone, Debug)]
 pub(in crate::scenario) enum PerKwhKey<T> {
-    /// The same at any time, with the currency of a price if it is written.
-    Flat(T, Option<String>),
+    /// The same at any time.
+    Flat {
+        /// How much, without its sign.
+        value: T,
+        /// Whether it is below 0, as prices may be.
+        below_zero: bool,
+        /// The currency of a price, if it is written.
+        currency: Option<String>,
+    },
     /// Values over time.
     Series(SeriesKeys),
 }
@@ -42,7 +50,7 @@ impl<T> PerKwhKey<T> {
     /// The values over time, if that is what it is.
     pub(in crate::scenario) const fn series_mut(&mut self) -> Option<&mut SeriesKeys> {
         match self {
-            Self::Flat(..) => None,
+            Self::Flat { .. } => None,
             Self::Series(keys) => Some(keys),
         }
     }
@@ -62,32 +70,36 @@ impl Flat for CarbonIntensity {
     const MONEY: bool = false;
 }
 
-/// A price without its currency, and the currency: of `0.25 EUR/kWh` `0.25/kWh` and `EUR`.
-fn without_currency(text: &str) -> Option<(String, String)> {
-    let (price, per) = text.split_once('/')?;
-    let digits = price.trim().trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.' && c != '_');
-    let currency = price.trim()[digits.len()..].trim();
-    let is_name = currency.chars().all(char::is_alphabetic) || currency.chars().count() == 1;
-    (is_name && !currency.is_empty() && !digits.is_empty())
-        .then(|| (format!("{digits}/{per}"), currency.to_owned()))
-}
-
 impl<T: Flat> Kind for PerKwhKey<T> {
     fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
         if node.table().is_some() {
             return SeriesKeys::read(node, reading).map(Self::Series);
         }
-        reading.text(node, &Self::expected(), |text| match without_currency(text).filter(|_| T::MONEY) {
-            Some((price, currency)) => exact(&price).map(|price| Self::Flat(price, Some(currency))),
-            None => exact(text).map(|value| Self::Flat(value, None)),
+        reading.text(node, &Self::expected(), |text| {
+            if !T::MONEY {
+                let read = exact(text).map(|value| Self::Flat { value, below_zero: false, currency: None });
+                let is_price = || price::<EnergyPrice>(text.trim().trim_start_matches('-')).is_ok();
+                return read.map_err(|error| {
+                    let near =
+                        if is_price() && text.contains('/') { "; did you mean `electricity`?" } else { "" };
+                    format!("{error}{near}")
+                });
+            }
+            let text = text.trim();
+            let negative = text
+                .strip_prefix('-')
+                .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
+            let Priced { value, currency } = price(negative.unwrap_or(text))?;
+            let below_zero = negative.is_some() && value != T::default();
+            Ok(Self::Flat { value, below_zero, currency })
         })
     }
 
     fn show(&self) -> Option<Value> {
         match self {
-            Self::Flat(value, None) => Some(Value::String(value.text())),
-            Self::Flat(value, Some(currency)) => {
-                Some(Value::String(value.text().replacen('/', &format!(" {currency}/"), 1)))
+            Self::Flat { value, below_zero, currency } => {
+                let sign = if *below_zero { "-" } else { "" };
+                Some(Value::String(format!("{sign}{}", with_currency(value, currency.as_deref()))))
             }
             Self::Series(keys) => keys.show(),
         }
@@ -100,21 +112,5 @@ impl<T: Flat> Kind for PerKwhKey<T> {
     fn schema() -> Json {
         let flat = json!({ "title": T::TITLE.split_once(' ').map_or(T::TITLE, |(_, noun)| noun), "type": "string", "examples": [T::EXAMPLE] });
         json!({ "title": format!("{} or table", title(&flat)), "anyOf": [flat, SeriesKeys::schema()] })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn currencies_stand_between_number_and_unit() {
-        let split = |text: &str| without_currency(text);
-        let parts = |price: &str, currency: &str| Some((price.to_owned(), currency.to_owned()));
-        assert_eq!(split("0.25 EUR/kWh"), parts("0.25/kWh", "EUR"));
-        assert_eq!(split("60€/MWh"), parts("60/MWh", "€"));
-        for plain in ["0.25/kWh", "0.25", "EUR/kWh", "0.25 EUR", "-1 EUR5/kWh"] {
-            assert_eq!(split(plain), None, "{plain}");
-        }
     }
 }

@@ -33,7 +33,7 @@ keys! {
         pue: f64 = 1.0;
         /// Factors on the prices of its machines by the hour of the day, such as `"22-6=0.5,17-20=1.8"`; 1 at all other hours.
         price_by_hour: DayRates = DayRates::FLAT;
-        /// Price of its electricity: `"0.25/kWh"`, `"0.25 EUR/kWh"`, or [over time](energy.md), `{ trace = "prices.csv", unit = "EUR/MWh" }`.
+        /// Price of its electricity: `"0.25/kWh"`, `"0.25 EUR/kWh"`, also below 0, or [over time](energy.md), `{ trace = "prices.csv", unit = "EUR/MWh" }`.
         electricity: Or<Nothing, PerKwhKey<EnergyPrice>> = Or::Word(Nothing);
         /// Factors on a flat price of electricity by the hour of the day.
         electricity_by_hour: DayRates = DayRates::FLAT;

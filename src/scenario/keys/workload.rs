@@ -10,6 +10,7 @@ use crate::model::AtLimit;
 use crate::scenario::kind::Kind;
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::named::Params;
+use crate::scenario::kind::priced::Priced;
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::tree::{self, Node};
 use crate::scenario::workload::{EstimateSource, Workload};
@@ -60,7 +61,7 @@ keys! {
         /// `reference_price` (`"1.2 x cost"`); drawn: `"2..10"`, `"0.8..2 x cost"`.
         budget: Option<BudgetRule> => "none";
         /// Price of a core-hour of speed 1 that a `budget` refers to.
-        reference_price: Option<Price> => "none";
+        reference_price: Option<Priced<Price>> => "none";
         /// What happens at the deadline: the job or the workflow goes on (`"overrun"`); it is refused when it is submitted, if it could not end in time anywhere; or it is ended there.
         at_deadline: Option<AtLimit> => "`\"overrun\"`";
         /// What happens when a job or a workflow costs more than its budget: it goes on (`"overrun"`); it is refused when it is submitted, if its estimate costs more everywhere; or, of jobs only, it is ended when it does (`"kill"`).

@@ -34,6 +34,8 @@ pub(crate) struct Keys<'n> {
     table: &'n Table,
     /// True if it has an unknown key, which may be a misspelt required one.
     misspelt: bool,
+    /// The keys whose default is shown as `none`: written so, it is the default.
+    may_be_none: Vec<&'static str>,
 }
 
 /// The value is invalid; the problem has been noted.
@@ -65,9 +67,10 @@ impl<'a> Reading<'a> {
         self.refuse(node, format!("{} is not {expected}", found(node)))
     }
 
-    /// Appends a text to the problems noted since there were `before` of them.
+    /// Appends a text to the problems noted since there were `before` of them, except to those that end with a question.
     pub(super) fn add_to(&mut self, before: usize, more: &str) {
-        self.problems[before..].iter_mut().for_each(|problem| problem.message += more);
+        let noted = self.problems[before..].iter_mut().filter(|problem| !problem.message.ends_with('?'));
+        noted.for_each(|problem| problem.message += more);
     }
 
     /// The number of problems.
@@ -131,7 +134,12 @@ impl<'a> Reading<'a> {
     /// The table in `node`; keys that are not among `keys` are noted as problems.
     pub(crate) fn table<'n>(&mut self, node: &'n Node, expected: &str, keys: &[KeyInfo]) -> Option<Keys<'n>> {
         let Some(table) = node.table() else { return self.mismatch(node, expected) };
-        let mut read = Keys { node, table, misspelt: false };
+        let says_none = |key: &&KeyInfo| {
+            table.get(key.name).is_some_and(|entry| entry.node.text() == Some("none"))
+                && (key.default)() == "none"
+        };
+        let may_be_none = keys.iter().filter(says_none).map(|key| key.name).collect();
+        let mut read = Keys { node, table, misspelt: false, may_be_none };
         for entry in table.0.iter().filter(|entry| !keys.iter().any(|key| key.name == entry.key)) {
             let message = no_key(&entry.key, keys, !read.misspelt);
             self.within(Step::Key(entry.key.clone()), |reading| reading.wrong_at(entry.at, message));
@@ -142,7 +150,9 @@ impl<'a> Reading<'a> {
 
     /// The value of a key, if it is given.
     pub(crate) fn key<T: Kind>(&mut self, keys: &Keys<'_>, key: &str) -> Result<Option<T>, Wrong> {
-        let Some(entry) = keys.table.get(key) else { return Ok(None) };
+        let Some(entry) = keys.table.get(key).filter(|_| !keys.may_be_none.contains(&key)) else {
+            return Ok(None);
+        };
         self.within(Step::Key(key.to_owned()), |reading| T::read(&entry.node, reading)).map(Some).ok_or(Wrong)
     }
 

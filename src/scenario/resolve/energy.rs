@@ -12,6 +12,11 @@ use crate::units::{Span, Timestamp, Zone};
 
 const DAY: Span = Span::from_secs(86_400);
 
+/// Where a price of a site is.
+pub(super) fn at_site(name: &str) -> String {
+    format!("at site `{name}`")
+}
+
 /// What is known of time and money beyond a site.
 #[derive(Default)]
 pub(in crate::scenario) struct Calendar {
@@ -23,7 +28,7 @@ pub(in crate::scenario) struct Calendar {
     pub(super) at_least: Option<Span>,
     /// Whether anything depends on `begins`.
     pub(super) is_used: bool,
-    /// The first currency that is named, and its site.
+    /// The first currency that is named, and where.
     currency: Option<(String, String)>,
     /// The traces that have been read.
     pub(in crate::scenario) traces: Traces,
@@ -132,15 +137,18 @@ impl Checker<'_> {
         site: &str,
     ) -> Option<PerKwh> {
         let keys = match key {
-            PerKwhKey::Flat(value, currency) => {
-                self.currency(path, currency.as_deref(), site);
-                let of: PerKwh = (*value).into();
+            PerKwhKey::Flat { value, below_zero, currency } => {
+                self.currency(path, currency.as_deref(), &at_site(site));
+                let of = match (*value).into() {
+                    PerKwh::Flat(value) if *below_zero => PerKwh::Flat(-value),
+                    of => of,
+                };
                 let (most, told) = if T::MONEY {
                     (100_000_000_000_000, "100000/kWh")
                 } else {
                     (100_000_000_000, "100000 g/kWh")
                 };
-                if of.range().is_some_and(|(_, largest)| largest > most) {
+                if of.range().is_some_and(|(least, largest)| largest.max(-least) > most) {
                     self.beyond_reason(path, &value.text(), told);
                 }
                 return Some(of);
@@ -159,7 +167,7 @@ impl Checker<'_> {
             Err(message) if keys.unit.is_none() => return self.refuse(path, message),
             Err(message) => return self.refuse(&path.key("unit"), message),
         };
-        self.currency(&path.key("unit"), unit.currency(), site);
+        self.currency(&path.key("unit"), unit.currency(), &at_site(site));
         match (&keys.trace, &keys.day) {
             (Some(file), None) => self.trace(path, keys, file, unit),
             (None, Some(day)) => self.day(path, keys, day, &unit),
@@ -170,14 +178,14 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that all sites name the same currency, if any.
-    fn currency(&mut self, path: &Path, currency: Option<&str>, site: &str) {
+    /// Checks that all prices name the same currency, if any; `place` says where this one is, as a sentence goes on.
+    pub(super) fn currency(&mut self, path: &Path, currency: Option<&str>, place: &str) {
         let Some(currency) = currency else { return };
-        let first = self.calendar.currency.get_or_insert_with(|| (currency.to_owned(), site.to_owned()));
+        let first = self.calendar.currency.get_or_insert_with(|| (currency.to_owned(), place.to_owned()));
         if first.0 != currency {
             let (other, there) = first;
             let message = format!(
-                "prices are in {currency} here and in {other} at site `{there}`, and what sites cost is compared and summed; convert one of them"
+                "prices are in {currency} here and in {other} {there}, and what things cost is compared and summed; convert one of them"
             );
             self.wrong(path, message);
         }

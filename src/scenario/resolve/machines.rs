@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Checker;
+use super::energy::at_site;
 use super::power::memory_power;
 use super::site::bad_character;
 use crate::model::{Equipment, MAX_PROCESSORS, MachineGroup, PartitionSpec, SleepSpec};
@@ -20,6 +21,8 @@ impl Checker<'_> {
         for (at, machines) in classes.iter().enumerate() {
             let path = path.key("machines").item(at);
             let mut spec = self.machines(&path, machines, reference);
+            let currency = machines.price.currency.as_deref();
+            self.currency(&path.key("price"), currency, &at_site(keys.name.as_deref().unwrap_or_default()));
             self.at_level(&path, machines, keys, &mut spec);
             if classes[..at].iter().any(|other| other.class == machines.class) {
                 let message =
@@ -142,7 +145,7 @@ impl Checker<'_> {
             let all = format!("{} a core of {processors}", busy.text());
             self.beyond_reason(&path.key("busy"), &all, "10 GW for the class");
         }
-        let price = keys.price;
+        let price = keys.price.value;
         if price.nanos() > 1_000_000_000_000_000_000 {
             self.beyond_reason(&path.key("price"), &price.text(), "1000000000");
         }

@@ -72,7 +72,10 @@ impl Checker<'_> {
         if keys.carbon.is_some() && keys.energy.is_none() {
             self.wrong(&path.key("carbon"), "an intensity without an `energy` of moved data has no effect");
         }
-        DataRates { energy: keys.energy.unwrap_or_default(), price: keys.price, carbon: keys.carbon }
+        let currency = keys.price.as_ref().and_then(|price| price.currency.as_deref());
+        self.currency(&path.key("price"), currency, "of moved data");
+        let price = keys.price.as_ref().map(|price| price.value);
+        DataRates { energy: keys.energy.unwrap_or_default(), price, carbon: keys.carbon }
     }
 
     fn link(&mut self, path: &Path, keys: &LinkKeys, sites: &[SiteSpec]) -> Option<((usize, usize), Link)> {

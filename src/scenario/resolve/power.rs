@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::machines::per_core;
-use crate::model::{Embodied, Level, PartitionSpec, SiteSpec};
+use crate::model::{Embodied, Level, PartitionSpec};
 use crate::scenario::keys::{LevelKeys, MachineKeys, SiteKeys};
 use crate::scenario::kind::forms::PowerKey;
 use crate::scenario::tree::Path;
@@ -75,17 +75,6 @@ impl Checker<'_> {
             carbon: Carbon::from_nanograms((keys.kg * 1e12).round() as i128),
             lifetime: Span::from_secs((keys.years * 365.0 * 86_400.0).round() as u64),
         })
-    }
-
-    /// Warns of a power policy that chooses levels where no machine has any, unless its machines sleep under it.
-    pub(super) fn without_levels(&mut self, path: &Path, keys: &SiteKeys, spec: &SiteSpec) {
-        let mut levels = keys.machines.iter().flatten().filter_map(|machines| machines.levels.as_ref());
-        let mut groups = spec.partitions.iter().flat_map(|part| &part.groups);
-        let may_sleep = spec.power.params.get("after").is_some_and(|after| after != "never");
-        let sleeps = may_sleep && groups.any(|group| group.sleep.is_some());
-        if spec.power.name == "lowest-level" && levels.all(Vec::is_empty) && !sleeps {
-            self.warn(path, "it has no effect: no class of machines has `levels`");
-        }
     }
 
     /// Lets the machines run at the level that the power policy of their site chooses.

@@ -56,7 +56,7 @@ impl Checker<'_> {
         let mut groups = spec.partitions.iter().flat_map(|part| &part.groups);
         spec.record_machines |= output.batsim && groups.any(|group| group.sleep.is_some());
         self.power_cap(&path.key("power_cap"), keys, &mut spec);
-        self.without_levels(&path.key("power_policy"), keys, &spec);
+        self.unused_of_site(path, keys, &spec);
         for (at, reservation) in keys.reservation.iter().flatten().enumerate() {
             self.reservation(&path.key("reservation").item(at), reservation, &mut spec);
         }

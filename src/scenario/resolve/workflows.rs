@@ -161,6 +161,9 @@ impl Checker<'_> {
             "cheapest-by-deadline" if !has(|limits| limits.deadline.is_some()) => {
                 "no workload of the portal has a `deadline`: all goes where it costs least, whatever waits there"
             }
+            "deadline-first" if !has(|limits| limits.deadline.is_some()) => {
+                "no workload of the portal has a `deadline`: it takes jobs in the order of their submission"
+            }
             "heft-budget" if !has(|limits| limits.budget.is_some()) => {
                 "no workload of the portal has a `budget`: it plans as `heft`"
             }

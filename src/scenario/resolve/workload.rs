@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 
 use super::Checker;
-use crate::model::{AtLimit, BrokerSpec, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
+use crate::model::{AtLimit, BrokerSpec, DayRates, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
 use crate::scenario::archive;
 use crate::scenario::defaults::STDIN;
 use crate::scenario::keys::{OwnWorkload, WorkloadKeys};
@@ -31,10 +31,15 @@ struct Room {
     capacity: f64,
     /// The speed of the fastest machines, present or not.
     fastest: f64,
+    /// What work of an hour of a core of speed 1 costs at least, in 10⁻⁹: on the cheapest machines for what they do, at the cheapest hour.
+    cheapest: f64,
+    /// The highest price of machines, in 10⁻⁹.
+    dearest: f64,
 }
 
 impl Room {
-    fn of<'a>(partitions: impl Iterator<Item = &'a PartitionSpec> + Clone) -> Self {
+    fn of(sites: &[SiteSpec]) -> Self {
+        let partitions = sites.iter().flat_map(|site| &site.partitions);
         let present = partitions.clone().filter(|partition| partition.absent < partition.machines());
         let ever = partitions.clone().map(PartitionSpec::usable).max().unwrap_or(0);
         let power = |partition: &PartitionSpec| {
@@ -50,11 +55,27 @@ impl Room {
             ever: ever.max(1),
             capacity: partitions.clone().map(power).sum(),
             fastest: partitions
+                .clone()
                 .flat_map(|partition| &partition.groups)
                 .map(|group| group.speed.as_f64())
                 .fold(0.0, f64::max),
+            dearest: partitions
+                .clone()
+                .flat_map(|partition| &partition.groups)
+                .map(|group| group.price.nanos() as f64)
+                .fold(0.0, f64::max),
+            cheapest: sites.iter().map(cheapest).fold(f64::INFINITY, f64::min),
         }
     }
+}
+
+/// What work of an hour of a core of speed 1 costs at least at a site, in 10⁻⁹.
+fn cheapest(site: &SiteSpec) -> f64 {
+    let factors = site.tariff.price_by_hour.unwrap_or(DayRates::FLAT);
+    let factor = factors.thousandths().min().unwrap_or(DayRates::ONE) as f64 / DayRates::ONE as f64;
+    let groups = site.partitions.iter().flat_map(|part| &part.groups);
+    let costs = groups.map(|group| group.price.nanos() as f64 / group.speed.as_f64() * factor);
+    costs.fold(f64::INFINITY, f64::min)
 }
 
 impl Checker<'_> {
@@ -78,8 +99,8 @@ impl Checker<'_> {
             }
         }
         let who = format!("site `{}`", spec.name);
-        let room = Room::of(spec.partitions.iter());
-        self.in_time(path, keys, room);
+        let room = Room::of(std::slice::from_ref(spec));
+        self.within_reach(path, keys, room);
         self.workload(path, keys, &spec.name, &who, room, seed)
     }
 
@@ -96,13 +117,13 @@ impl Checker<'_> {
             let message = "a workload of the portal needs a `[broker]`; the workload of a site belongs into its `[[site]]`";
             self.wrong(&top.item(0), message);
         }
-        let room = Room::of(sites.iter().flat_map(|site| &site.partitions));
+        let room = Room::of(sites);
         let believed = broker.and_then(|broker| workflow::Estimates::wanted(&broker.workflow));
         let mut planned = Vec::new();
         for (at, keys) in written.iter().enumerate() {
             let entity = if at == 0 { "portal".to_owned() } else { format!("portal/{}", at + 1) };
             let path = top.item(at);
-            self.in_time(&path, keys, room);
+            self.within_reach(&path, keys, room);
             planned.extend(match &keys.workflow {
                 Some(written) => self.workflows(&path, keys, written, entity, believed, seed),
                 None => self.workload(&path, keys, &entity, "the grid", room, seed),
@@ -197,7 +218,10 @@ impl Checker<'_> {
     /// The limits of the jobs, or of the workflows.
     pub(super) fn limits(&mut self, path: &Path, keys: &WorkloadKeys) -> Option<LimitRules> {
         let of_cost = matches!(keys.budget, Some(BudgetRule::Costs(_)));
-        match keys.reference_price {
+        let reference = keys.reference_price.as_ref().map(|price| price.value);
+        let currency = keys.reference_price.as_ref().and_then(|price| price.currency.as_deref());
+        self.currency(&path.key("reference_price"), currency, "of a budget");
+        match reference {
             None if of_cost => self.wrong(
                 &path.key("budget"),
                 "a budget of so many times the cost needs a `reference_price`, such as `0.1/core-h`",
@@ -212,11 +236,7 @@ impl Checker<'_> {
             self.wrong(&path.key("at_budget"), message);
         }
         for (key, idle, missing) in [
-            (
-                "reference_price",
-                keys.reference_price.is_some() && !of_cost,
-                "`budget` of so many times the cost",
-            ),
+            ("reference_price", reference.is_some() && !of_cost, "`budget` of so many times the cost"),
             ("at_deadline", keys.at_deadline.is_some() && keys.deadline.is_none(), "`deadline`"),
             ("at_budget", keys.at_budget.is_some() && keys.budget.is_none(), "`budget`"),
         ] {
@@ -228,14 +248,14 @@ impl Checker<'_> {
         (keys.deadline.is_some() || keys.budget.is_some()).then(|| LimitRules {
             deadline: keys.deadline,
             budget: keys.budget,
-            reference_price: keys.reference_price.unwrap_or_default(),
+            reference_price: reference.unwrap_or_default(),
             at_deadline: keys.at_deadline.unwrap_or_default(),
             at_budget: keys.at_budget.unwrap_or_default(),
         })
     }
 
-    /// Warns of deadlines before which even the fastest machines do not do the work.
-    fn in_time(&mut self, path: &Path, keys: &WorkloadKeys, room: Room) {
+    /// Warns of deadlines before which even the fastest machines do not do the work, and of budgets for which even the cheapest do not.
+    fn within_reach(&mut self, path: &Path, keys: &WorkloadKeys, room: Room) {
         let times = keys.deadline.and_then(|deadline| deadline.times());
         if times.is_some_and(|times| times * room.fastest < 1.0 && room.fastest > 0.0) {
             let message = format!(
@@ -243,6 +263,26 @@ impl Checker<'_> {
                 room.fastest
             );
             self.warn(&path.key("deadline"), message);
+        }
+        if keys.budget.is_some() && room.dearest == 0.0 {
+            let key = if keys.at_budget.is_some() { "at_budget" } else { "budget" };
+            self.warn(&path.key(key), "it has no effect: nothing costs anything, no machine has a `price`");
+        }
+        let Some(reference) = keys.reference_price.as_ref().map(|price| price.value.nanos() as f64) else {
+            return;
+        };
+        let times = keys.budget.and_then(|budget| budget.times());
+        if let Some(pays) = times.map(|times| times * reference)
+            && reference > 0.0
+            && room.cheapest.is_finite()
+            && pays * (1.0 + 1e-9) < room.cheapest
+        {
+            let message = format!(
+                "what takes all of its estimate costs more everywhere: for an hour of a core of speed 1 it pays {} at most, and what takes that costs {} on the cheapest machines at their cheapest hour",
+                pays / 1e9,
+                room.cheapest / 1e9
+            );
+            self.warn(&path.key("budget"), message);
         }
     }
 

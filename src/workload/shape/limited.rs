@@ -79,6 +79,16 @@ impl DeadlineRule {
     }
 }
 
+impl BudgetRule {
+    /// How many times the cost it is at most, if it follows from that.
+    pub fn times(self) -> Option<f64> {
+        match self {
+            Self::Costs(factor) => Some(factor.most as f64 / MILLION as f64),
+            Self::Amount(_) => None,
+        }
+    }
+}
+
 impl LimitRules {
     /// Whether anything is drawn.
     pub fn draws(&self) -> bool {

@@ -111,9 +111,13 @@ fn sleep_without_effect_is_told() {
     let state = machines(", sleep = { power = '9 W', wake = '1 h' }");
     let sleeps = "power_policy = 'sleep-idle'\n";
     let told = check(&state);
-    assert!(told.contains("the `sleep` state of `node` at site `delft` has no effect: under"), "{told}");
+    let place =
+        "line 5, `site.delft.machines[0].sleep`: it has no effect: under `power_policy = \"always-on\"`";
+    assert!(told.contains(place), "{told}");
     let told = check(&format!("{sleeps}{}", machines("")));
-    assert!(told.contains("`power_policy` of site `delft` has no effect: no class"), "{told}");
+    let place =
+        "line 5, `site.delft.power_policy`: it has no effect: no class of machines has a `sleep` state";
+    assert!(told.contains(place), "{told}");
     let told = check(&format!("{sleeps}{state}"));
     let slow = "line 6, `site.delft.machines[0].sleep.wake`: a machine that sleeps takes 1 h to wake up, and the run ends at 1 h";
     assert!(told.contains(slow) && !told.contains("no effect"), "{told}");
@@ -142,6 +146,10 @@ fn sleep_without_effect_is_told() {
     ] {
         assert_eq!(lowest(rule, of).contains(idle), told, "{rule}{of}");
     }
+    let slow = "line 5, `site.delft.power_policy`: no machine runs at a lower level: at the highest of them a job takes 1.2500 times as long";
+    let levels = ", levels = [{ frequency = 0.8 }, { frequency = 0.5 }]";
+    assert!(lowest("[slowdown=1.01]", levels).contains(slow), "{}", lowest("[slowdown=1.01]", levels));
+    assert_eq!(lowest("[slowdown=1.25]", levels), "");
 }
 
 /// Two machines of 100 W idle and 200 W busy, which sleep after a minute; one job from 100 s on, which is 50 s long.
@@ -266,10 +274,187 @@ fn prices_that_nobody_has_are_told() {
     let carbon = "`lowest-carbon` has nothing to compare: no site has a carbon intensity";
     assert!(check("lowest-carbon", "electricity = '0.2/kWh'", "").contains(carbon));
     assert!(check("weighted[carbon=0.5]", "", "").contains("no site has a carbon intensity"));
+    assert!(check("lowest-carbon", "", "").contains("line 6, `broker.policy`: `lowest-carbon` has nothing"));
+    let flat =
+        "`horizon` finds no better hour: at every site the price of electricity is the same at any hour";
+    let waits = "cheapest[of=electricity,horizon=6 h]";
+    assert!(check(waits, "electricity = '0.2/kWh'", "").contains(flat));
+    assert_eq!(check(waits, "electricity = '0.2/kWh'\nelectricity_by_hour = '0-6=0.5'", ""), "");
+    let orders = "`broker.policy`: no workload of the portal has a `deadline`: it takes jobs in the order";
+    assert!(check("deadline-first", "", "").contains(orders));
+    assert_eq!(check("deadline-first", "", "deadline = 'submit + 1 h'"), "");
     assert_eq!(check("weighted[carbon=0,price=1]", "", "") + &check("cheapest", "", ""), "");
     let rates = "[network]\nlatency = '0 s'\nprice = '0.09/GB'";
-    assert!(check("mct", "", rates).contains("`energy` and `price` of `[network]` have no effect"));
+    let told = check("mct", "", rates);
+    assert!(told.contains("line 10, `network.price`: it has no effect: no workload has data"), "{told}");
     assert_eq!(check("mct", "", &format!("input = '1 MB'\n{rates}")), "");
     fs::write(&file, "[[site]]\nname = 'delft'\nmachines = [{ class = 'node', count = 8 }]\n[network]\ncarbon = '300 g/kWh'\n").unwrap();
     gridemu(&["check", &file]).ends(2, &["line 5, `network.carbon`: an intensity without an `energy`"]);
+}
+
+/// A site of one machine of 1 kW, with a job of an hour that begins at 100 s, and more keys.
+fn one_machine(folder: &Path, keys: &str) -> String {
+    let log = "; MaxProcs: 1\n1 100 -1 3600 1 -1 -1 1 3600 -1 1 1 1 1 1 1 -1 -1\n";
+    fs::write(folder.join("one.swf"), log).unwrap();
+    let file = argument(&folder.join("one.toml"));
+    let machines = "machines = [{ class = 'node', count = 1, idle = '900 W', busy = '1 kW', sleep = { power = '9 W', wake = '150 s' } }]";
+    fs::write(
+        &file,
+        format!("[[site]]\nname = 'delft'\nworkload = {{ log = 'one.swf' }}\n{machines}\n{keys}\n"),
+    )
+    .unwrap();
+    file
+}
+
+/// The job runs for an hour at 1 kW, and nothing draws after it: a kilowatt-hour beside 100 s at 900 W, 1.025 kWh.
+#[test]
+fn flat_prices_may_be_negative() {
+    let folder = tempfile::tempdir().unwrap();
+    for (keys, bill) in [
+        ("electricity = '-0.1/kWh'", -0.1025),
+        ("electricity = '-100 EUR/MWh'", -0.1025),
+        ("electricity = '-0.1/kWh'\nelectricity_by_hour = '0-24=0.5'", -0.05125),
+        ("electricity = '-0/kWh'", 0.0),
+    ] {
+        let file = one_machine(folder.path(), keys);
+        let summary = gridemu(&["run", &file, "--json"]).json();
+        let found = summary["energy"]["electricity_cost"].as_f64().unwrap();
+        assert!((found - bill).abs() < 1e-9, "{keys}: {found}");
+        let shown = gridemu(&["check", "--show", &file]).well().out.clone();
+        fs::write(folder.path().join("again.toml"), &shown).unwrap();
+        let again = argument(&folder.path().join("again.toml"));
+        assert_eq!(gridemu(&["check", "--show", &again]).well().out, shown);
+    }
+    let file = one_machine(folder.path(), "electricity = '-100001/kWh'");
+    gridemu(&["check", &file]).ends(2, &["`site.delft.electricity`: 100001/kWh is beyond all reason"]);
+    let file = one_machine(folder.path(), "carbon = '-1 g/kWh'");
+    gridemu(&["check", &file]).ends(2, &["`-1 g/kWh` is negative"]);
+}
+
+/// A mass is no currency, and money no mass; and a scenario has one currency wherever it names it.
+#[test]
+fn units_that_are_no_currencies_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |keys: &str, says: &str| {
+        let file = one_machine(folder.path(), keys);
+        gridemu(&["check", &file]).ends(2, &["error: ", says]);
+    };
+    let mass = "line 5, `site.delft.electricity`: `300 g/kWh` is not a price: `g` is a unit of mass, not a currency; did you mean `carbon`?\n";
+    check("electricity = '300 g/kWh'", mass);
+    check("electricity = '300 gCO2e/kWh'", "`gCO2e` is a unit of mass");
+    for (unit, what) in [
+        ("g/kWh", "mass"),
+        ("kg/MWh", "mass"),
+        ("J/kWh", "energy"),
+        ("kWh/kWh", "energy"),
+        ("W/kWh", "power"),
+    ] {
+        let says = format!("is a unit of {what}, not a currency");
+        check(&format!("electricity = {{ day = [1, 2], unit = '{unit}' }}"), &says);
+        check(
+            &format!("electricity = {{ day = [1, 2], unit = '{unit}' }}"),
+            "line 5, `site.delft.electricity.unit`",
+        );
+    }
+    let money = "`site.delft.carbon`: `0.3 EUR/kWh` is not a carbon intensity such as `300 g/kWh`; did you mean `electricity`?\n";
+    check("carbon = '0.3 EUR/kWh'", money);
+    check("carbon = { day = [1, 2], unit = 'EUR/kWh' }", "such as `g/kWh`; did you mean `electricity`?");
+    let network = "electricity = '0.3 EUR/kWh'\n[network]\nprice = '0.09 USD/GB'";
+    check(
+        network,
+        "`network.price`: prices are in USD here and in EUR at site `delft`, and what things cost is compared",
+    );
+    let file = one_machine(folder.path(), "electricity = '0.3 EUR/kWh'");
+    let price = ["--set", "site.delft.machines[0].price=0.05 USD/core-h"];
+    gridemu(&["check", &file, price[0], price[1]])
+        .ends(2, &["prices are in EUR here and in USD at site `delft`"]);
+    gridemu(&["check", &file, price[0], &price[1].replace("USD", "EUR")]).ends(0, &["valid"]);
+}
+
+/// A key whose default is `none` may say so.
+#[test]
+fn none_is_what_a_key_without_a_value_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = one_machine(folder.path(), "power_cap = 'none'\nreservation = 'none'");
+    let shown = |sets: &[&str]| {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        gridemu(&["check", "--show", &file].into_iter().chain(sets).collect::<Vec<_>>()).well().out.clone()
+    };
+    let plain = shown(&[]);
+    assert!(!plain.contains("power_cap") && !plain.contains("none'"), "{plain}");
+    let sets =
+        ["at_least=none", "calendar=none", "broker=none", "churn=none", "checkpoint=none", "event=none"];
+    assert_eq!(shown(&sets), plain);
+    assert_eq!(shown(&["site.delft.power_cap=none", "site.delft.carbon=none"]), plain);
+    assert!(!shown(&["site.delft.machines[0].sleep=none"]).contains("sleep"));
+}
+
+/// The machine sleeps from 60 s on; the job gets it at 100 s, and begins at 250 s.
+#[test]
+fn a_wait_for_machines_that_wake_up_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = argument(&folder.path().join("out"));
+    let file = one_machine(folder.path(), "power_policy = 'sleep-idle[after=1 min]'");
+    gridemu(&["run", &file, "--out", &out]).well();
+    let told = gridemu(&["explain", &out, "--job", "1"]).well().out.clone();
+    let waits = "from 100 s to 250 s (2 min 30 s), delft: machines wake up\n  it has its processors, and begins at 250 s, when the last of its machines is awake";
+    assert!(told.contains("started at 250 s after 150 s") && told.contains(waits), "{told}");
+    let told = gridemu(&["explain", &out, "--job", "1", "--at", "200"]).well().out.clone();
+    assert!(told.contains("it has its processors, and begins at 250 s") && !told.contains("note"), "{told}");
+    // A wake-up that is longer than the run is told at its end.
+    let sets = [
+        "--set",
+        "site.delft.machines[0].sleep.wake=20 h",
+        "--set",
+        "site.delft.power_policy=sleep-idle[after=30 min]",
+    ];
+    let long = gridemu(&[&["run", &file], &sets[..]].concat()).well().out.clone();
+    assert!(
+        long.contains("a machine of `delft/node` that sleeps takes 20 h to wake up, and the run took"),
+        "{long}"
+    );
+    assert!(!gridemu(&["run", &file]).well().out.contains("to wake up, and the run took"));
+}
+
+/// What only accounts differ in is not the same, although no record differs; and levels cannot change.
+#[test]
+fn a_fork_whose_records_are_the_same_says_what_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = argument(&folder.path().join("store"));
+    let file = one_machine(folder.path(), "until = 'done'");
+    let text = fs::read_to_string(&file)
+        .unwrap()
+        .replace("until = 'done'\n", "")
+        .replace("count = 1", "count = 2, levels = [{ frequency = 0.9 }]");
+    fs::write(&file, text).unwrap();
+    gridemu(&["run", &file, "--checkpoint", &store]).well();
+    let fork = |set: &str| gridemu(&["fork", &store, "--at", "0 s", "--set", set]);
+    let told = fork("site.delft.power_policy=sleep-idle[after=10 min]").out.clone();
+    assert!(
+        told.contains(
+            "first difference  none in the records of jobs and events; the accounts below differ\n"
+        ),
+        "{told}"
+    );
+    assert!(
+        fork("site.delft.power_cap=none")
+            .out
+            .contains("first difference  none: both futures are the same, record by record")
+    );
+    let levels = "partition `node`: speed would be 0.900000 instead of 1.000000, but running jobs keep the speed of their start (the power policy `lowest-level` chooses the level of the machines)";
+    fork("site.delft.power_policy=lowest-level").ends(2, &[levels]);
+}
+
+#[test]
+fn power_policies_are_listed() {
+    let all = gridemu(&["policies"]).well().out.clone();
+    assert!(all.contains("\nPower policies (of a site: `power_policy`)\n\nalways-on\n"), "{all}");
+    assert!(all.contains("\nsleep-idle[after=10 min,reserve=0]\n"), "{all}");
+    let one = gridemu(&["policies", "sleep-idle"]).well().out.clone();
+    assert!(
+        one.starts_with("sleep-idle (power policy)\n") && one.contains("after = a time   (default 10 min)"),
+        "{one}"
+    );
+    assert!(!one.contains("Abilities"), "{one}");
+    gridemu(&["policies", "sleep-idel"]).ends(2, &["did you mean `sleep-idle`?"]);
 }
