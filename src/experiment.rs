@@ -23,6 +23,7 @@ mod fork;
 mod ledgers;
 mod misfits;
 mod notes;
+mod program;
 mod progress;
 mod recorder;
 mod replay;
@@ -46,6 +47,7 @@ pub use explain::{
 pub use export::export_workflow;
 pub use fork::{Branch, Difference, ForkOptions, Futures, fork};
 pub use notes::{unused_of_grid, unused_of_machines, without_effect};
+pub use program::find_program;
 pub use progress::{Notice, Progress, RunsDone};
 pub use replay::ReplayScenario;
 pub use rerun::rerun;

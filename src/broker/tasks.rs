@@ -1,5 +1,6 @@
 //! The table of the tasks that the broker has to do with, by number.
 
+mod changed;
 mod planned;
 mod put_off;
 mod saved;
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use self::changed::Changed;
 use self::planned::Takes;
 use super::lane::{Lane, Placed};
 use super::ready::{Rank, Ready, Shape};
@@ -39,6 +41,8 @@ pub struct Tasks {
     undecided: BTreeSet<TaskId>,
     /// The next rank.
     entered: u64,
+    /// What has changed, for a policy that follows it.
+    changed: Changed,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,6 +122,7 @@ impl Tasks {
             None => self.ready.push(rank, id),
         }
         self.rows.insert(id, Row::of(Phase::Ready { job, rank }, refused));
+        self.changed.note(id);
     }
 
     /// The state of a task; `None` if it has not arrived, or has ended.
@@ -236,6 +241,7 @@ impl Tasks {
             Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
             None => self.ready.remove(*rank, || Shape::of(&Task::new(job, &row.get().refused))),
         }
+        self.changed.note(task);
         match row.remove().phase {
             Phase::Ready { job, .. } => Some(job),
             Phase::Blocked { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
@@ -248,6 +254,7 @@ impl Tasks {
         let phase = Phase::Blocked { job, missing };
         self.rows.insert(id, Row::of(phase, refused));
         self.undecided.insert(id);
+        self.changed.note(id);
     }
 
     /// Lets a task that waits with the broker, for whatever, wait for so many others to complete. What was planned for it is dropped. False if it does
@@ -294,6 +301,7 @@ impl Tasks {
             return None;
         }
         let row = row.remove();
+        self.changed.note(task);
         match row.planned {
             Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
             None => _ = self.undecided.remove(&task),
@@ -325,6 +333,7 @@ impl Tasks {
         }
         row.put_off = None;
         self.lanes[at].add(task, &placed);
+        self.changed.note(task);
         match std::mem::replace(&mut row.phase, Phase::Placed(placed)) {
             Phase::Ready { job, .. } => Some((job, procs)),
             _ => None,
@@ -341,6 +350,7 @@ impl Tasks {
         if placed.arrival.is_none() {
             self.held.remove(&task);
         }
+        self.changed.note(task);
         Some((placed.pool, row.remove().refused))
     }
 

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::{say, talk};
-use crate::experiment::{RunError, check_tasks, unused_of_grid, unused_of_machines, without_effect};
+use crate::experiment::{
+    RunError, check_tasks, find_program, unused_of_grid, unused_of_machines, without_effect,
+};
 use crate::grid::Policies;
 use crate::scenario::{Override, Scenario, schema_json};
 
@@ -56,7 +58,9 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         unused_of_machines(site).iter().for_each(|idle| talk(&format!("warning: {idle}")));
     }
     unused_of_grid(&scenario.resolved).iter().for_each(|idle| talk(&format!("warning: {idle}")));
-    if let Some(broker) = &scenario.resolved.grid.broker {
+    if let Some(program) = &scenario.resolved.program {
+        find_program(program)?;
+    } else if let Some(broker) = &scenario.resolved.grid.broker {
         let (_, abilities) = policies.broker.build(&broker.policy, 0).map_err(RunError::request)?;
         if !broker.planning.is_none() && scenario.resolved.portal.is_empty() {
             talk("warning: `planning` of `[broker]` has no effect: no workload goes through the portal");

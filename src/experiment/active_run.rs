@@ -27,6 +27,8 @@ pub(super) enum Driver {
         threads: NonZeroUsize,
         /// Virtual seconds per second of the wall clock.
         pace: Option<f64>,
+        /// How long an entity may take for a moment.
+        patience: Duration,
     },
 }
 
@@ -230,7 +232,7 @@ impl ActiveRun {
         let ran = match self.driver {
             Driver::Alone => grid.single_site_segment(barrier, halt, recorder),
             Driver::Loop => grid.run_segment(*until, barrier, windows, merge, recorder),
-            Driver::Actors { threads, pace } => {
+            Driver::Actors { threads, pace, patience } => {
                 let (began, begin) = self.began;
                 let options = RuntimeOptions {
                     windows,
@@ -239,7 +241,7 @@ impl ActiveRun {
                     begin,
                     began: Some(began),
                     outside: self.outside.clone(),
-                    ..RuntimeOptions::default()
+                    patience,
                 };
                 let ran = runtime::run_segment(grid, *until, barrier, options, merge, recorder);
                 return ran.map_err(RunError::from_actors);
