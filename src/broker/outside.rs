@@ -20,8 +20,6 @@ mod decide;
 mod hello;
 mod policy;
 mod question;
-#[cfg(test)]
-mod tests;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -126,7 +126,7 @@ impl Args {
 }
 
 /// The keys that `--broker` stands for.
-fn program(typed: &str) -> Result<Vec<Override>, RunError> {
+pub(super) fn program(typed: &str) -> Result<Vec<Override>, RunError> {
     let words = shlex::split(typed).filter(|words| !words.is_empty()).ok_or_else(|| {
         RunError::request(format!("`--broker {typed}` is no command"))
             .with_hint("write it as for a shell, such as `--broker \"python3 mct.py\"`")

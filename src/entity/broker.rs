@@ -22,13 +22,13 @@ mod told;
 mod traced;
 mod turns;
 mod unplaced;
+mod waiting;
 mod workflows;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use self::adopt::urgency;
 pub use self::awaited::AwaitedFile;
 use self::data::{Copying, Data};
 use self::engine::Engine;
@@ -39,7 +39,7 @@ use self::turns::Turns;
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, rest, task, unplaced};
 use self::workflows::Workflows;
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToPortal};
+use super::{Address, EntityError, Outbox, Quiescence, Stamp, ToBroker};
 use crate::broker::mapping::Links;
 use crate::broker::{
     BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, Pool, PoolFacts, Tasks,
@@ -47,7 +47,7 @@ use crate::broker::{
 use crate::model::{
     BrokerSpec, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, Replan, StorageSpec, TaskId,
 };
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 /// Plans with its policy over the grid view that the directory sent last, whenever jobs wait and something has changed.
 ///
@@ -305,40 +305,6 @@ impl Broker {
             ToBroker::Returned { job, why } => self.back(job, why, now, outbox),
         }
         Ok(())
-    }
-
-    /// Handles the end of a job: its workflow goes on, and the portal is notified.
-    fn over(&mut self, ended: EndedJob, pool: Option<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
-        let EndedJob { task, job, outcome, .. } = ended;
-        self.policy.on(&BrokerEvent::Ended { task, job, pool, outcome });
-        self.notify_portal(&ended, now, outbox);
-        if !self.state.workflows.is_empty() {
-            self.enact(&ended, pool, now, outbox);
-        }
-    }
-
-    /// Notifies the portal that a job has ended, if its workload must know.
-    fn notify_portal(&mut self, ended: &EndedJob, now: Stamp, outbox: &mut dyn Outbox) {
-        if self.feedback {
-            self.send(Address::Portal, now, Span::ZERO, ToPortal::Ended(ended.clone()), outbox);
-        }
-    }
-
-    /// Adds a job to those that wait here, unless it is turned away.
-    fn wait(&mut self, job: Box<Job>, mut refused: Vec<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
-        // Other pools may be too small than when it came.
-        refused.extend(self.unfit(&job, self.state.workflows.space(task(&job))));
-        refused.sort_unstable();
-        refused.dedup();
-        if let Some(why) = self.turns_away(&job, &refused, now) {
-            return self.turn_away(&job, why, now, outbox);
-        }
-        self.expire_at(&job);
-        let urgency = urgency(&self.spec, &self.state.workflows, &job);
-        self.state.tasks.enter_by(urgency, job, refused);
-        let length = (self.state.tasks.count_ready() + self.state.tasks.count_put_off()) as u64;
-        self.state.tally.longest_queue = self.state.tally.longest_queue.max(length);
-        self.fresh = true;
     }
 }
 

@@ -195,6 +195,9 @@ impl ActiveRun {
         control: &Control,
     ) -> Result<(), RunError> {
         if let Some(checkpointer) = checkpointer.as_deref_mut() {
+            if let Some(program) = &self.inputs.program {
+                program.keep_journal(&checkpointer.plan.store)?;
+            }
             checkpointer.begin(self.at_barrier())?;
         }
         self.began = (now(), self.grid.now());
@@ -212,6 +215,9 @@ impl ActiveRun {
                 (RunSegment::Barrier(at), None) => return Err(RunError::stopped_for_good(at, 0, None)),
                 (RunSegment::Barrier(at), Some(checkpointer)) => {
                     control.halt.clear();
+                    if let Some(program) = &self.inputs.program {
+                        program.flush()?;
+                    }
                     checkpointer.take(self.at_barrier(), at, control.is_stopped())?;
                 }
             }

@@ -1,5 +1,7 @@
 //! Runs a scenario.
 
+mod summary;
+
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,22 +9,15 @@ use std::time::Duration;
 
 use super::active_run::{ActiveRun, Driver};
 use super::checkpoint::{Anew, Checkpointer, Restored, Snapshot, create_store};
-use super::ledgers::{ledgers, moved};
-use super::program::{self, Conversation};
+use super::program::{Conversation, Start};
 use super::recorder::Recorder;
 use super::timed::Read;
 use super::workload::{Logs, Opened, read_once};
 use super::{Commands, Control, Progress, RunError};
 use crate::broker::outside::absent;
-use crate::entity::{Broker, Site};
-use crate::experiment::notes::{doubts, notes, of_traces, rejected, too_large, without_effect};
-use crate::experiment::single::single;
+use crate::entity::Site;
 use crate::grid::{Grid, Merge, Policies};
-use crate::metrics::{
-    Ages, BrokerFacts, GridFacts, GridMeasures, GridSummary, Ledger, PlanningSummary, RecoveryRule, Times,
-    Window, WorkflowSummary,
-};
-use crate::model::SiteId;
+use crate::metrics::{GridMeasures, GridSummary, RecoveryRule, Times, Window, WorkflowSummary};
 use crate::output::{OutputDir, OutputMark, OutputOptions};
 use crate::runtime::RuntimeOptions;
 use crate::scenario::{Engine, PlannedWorkload, Problem, ResolvedScenario, Scenario};
@@ -39,6 +34,10 @@ pub struct Run {
     logs: Option<Logs>,
     /// The file for the conversation with the broker's program.
     broker_log: Option<PathBuf>,
+    /// The journal of the conversation that goes on.
+    journal: Option<PathBuf>,
+    /// Whether the broker's program is sent keys that it cannot know.
+    probing: bool,
     /// What clones of this run share of workloads that can be opened only once.
     once: Arc<Mutex<Once>>,
 }
@@ -81,6 +80,8 @@ impl Run {
             note: None,
             logs: None,
             broker_log: None,
+            journal: None,
+            probing: false,
             once: Arc::default(),
         }
     }
@@ -104,6 +105,16 @@ impl Run {
     #[must_use]
     pub fn logging(self, broker_log: Option<PathBuf>) -> Self {
         Self { broker_log, ..self }
+    }
+
+    /// The same run, which sends keys to its broker's program that it cannot know.
+    pub(super) fn probing(self) -> Self {
+        Self { probing: true, ..self }
+    }
+
+    /// The same run, in which the conversation of this journal goes on.
+    pub(super) fn going_on(self, journal: PathBuf) -> Self {
+        Self { journal: Some(journal), ..self }
     }
 
     /// The scenario.
@@ -266,9 +277,12 @@ impl Run {
         };
         // What cannot be opened is reported before anything is started.
         let inputs = self.open(progress)?;
-        let log = self.broker_log.as_deref();
-        let (info, conversation) =
-            program::start(plan, &self.scenario.resolved.grid, &self.policies.broker, log, progress)?;
+        let grid = &self.scenario.resolved.grid;
+        let start = Start { plan, grid, registry: &self.policies.broker, progress, probing: self.probing };
+        let (info, conversation) = match &self.journal {
+            Some(journal) => start.resumed(journal)?,
+            None => start.anew(self.broker_log.as_deref())?,
+        };
         let (grid, inputs) = self.build_of(inputs, &self.policies.clone().with_broker(info))?;
         Ok((grid, Inputs { program: Some(conversation), ..inputs }))
     }
@@ -304,7 +318,8 @@ impl Run {
             GridMeasures::new(self.scenario.resolved.definitions.clone(), Window::ALL, &spec.sites);
         let recorder = Recorder::new(measures, None, Progress::default());
         let mut summary = self.summary(&grid, &recorder, None, None, Times::default(), Duration::ZERO);
-        summary.workflows = summary.workflows.or_else(|| Some(counted(WorkflowSummary::default(), &grid)));
+        summary.workflows =
+            summary.workflows.or_else(|| Some(summary::counted(WorkflowSummary::default(), &grid)));
         Ok(summary)
     }
 
@@ -373,82 +388,4 @@ impl Run {
             batsim: output.batsim.then(|| name.clone()),
         }
     }
-
-    fn summary(
-        &self,
-        grid: &Grid,
-        recorder: &Recorder,
-        own: Option<&Opened>,
-        program: Option<&Conversation>,
-        times: Times,
-        whole: Duration,
-    ) -> GridSummary {
-        let ResolvedScenario { name, grid: spec, engine, measure, .. } = &self.scenario.resolved;
-        let (ledgers, data) = (ledgers(grid), moved(grid));
-        let tally = grid.broker().map(Broker::tally).unwrap_or_default();
-        let single = single(&self.scenario.resolved, grid, &recorder.measured, own);
-        let limited = self.scenario.resolved.definitions.penalty.is_some();
-        let facts = GridFacts {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            scenario: name.clone(),
-            scenario_hash: format!("{:032x}", self.scenario.hash),
-            seed: spec.seed,
-            engine: engine.name().to_owned(),
-            broker: spec.broker.as_ref().map(|spec| {
-                let facts = grid.broker().and_then(Broker::program);
-                let program = facts.zip(program).map(|(facts, program)| program.summary(facts));
-                BrokerFacts { program, ..BrokerFacts::of(spec) }
-            }),
-            times,
-            wall_s: whole.as_secs_f64(),
-            notes: self
-                .note
-                .iter()
-                .cloned()
-                .chain(notes(grid, *measure, single.is_some()))
-                .chain(of_traces(&self.scenario, grid))
-                .chain(single.iter().filter_map(|_| too_large(&spec.sites[0], &recorder.measured)))
-                .chain(recorder.measured.elastic().note())
-                .chain(
-                    grid.broker()
-                        .and_then(Broker::program)
-                        .and_then(|facts| facts.fallback)
-                        .map(program::note),
-                )
-                .chain(self.scenario.resolved.has_workflows().then(|| rejected(tally, limited)).flatten())
-                .chain(
-                    spec.broker
-                        .iter()
-                        .zip(grid.broker())
-                        .flat_map(|(spec, broker)| without_effect(spec, broker.abilities().workflows)),
-                )
-                .collect(),
-        };
-        let ages = Ages::of(tally.assigned, tally.age_sum, tally.age_max);
-        let mut summary =
-            GridSummary::new(facts, single, &recorder.measured, &ledgers, &ages, recorder.fingerprint);
-        for (site, of_site) in (0..).map(SiteId).zip(&mut summary.sites) {
-            of_site.stored_peak_bytes = grid.broker().map_or(0, |broker| broker.stored_peak(site).count());
-        }
-        if data.is_some() {
-            let all = Ledger::of_all(ledgers.iter().map(|(_, ledger)| ledger), data);
-            summary.account.ledger = all.account().ledger;
-        }
-        summary.planning = (tally.awaited > 0).then(|| PlanningSummary {
-            plans: tally.awaited,
-            time_s: tally.planning as f64 / 1e6,
-            stale: tally.stale,
-        });
-        summary.workflows = summary.workflows.map(|of| counted(of, grid));
-        let doubts = doubts(&summary);
-        summary.facts.notes.extend(doubts);
-        summary
-    }
-}
-
-/// Adds what the broker counts, as far as its policy and settings can do it.
-fn counted(of: WorkflowSummary, grid: &Grid) -> WorkflowSummary {
-    let planner = grid.broker().filter(|broker| broker.abilities().workflows);
-    let overtakes = planner.map(Broker::overtakes);
-    WorkflowSummary { overtakes, repeated: grid.broker().and_then(Broker::repeated), ..of }
 }

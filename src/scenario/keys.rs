@@ -267,8 +267,7 @@ keys! {
             Some(Some(_)) => OUTSIDE,
             _ => "mct",
         })) => "`mct`; `outside` with a `command`";
-        /// A broker of your own in the place of a policy: a [program](outside.md) and its arguments, such as `["python3", "mct.py"]`; also
-        /// `--broker`.
+        /// A [program](outside.md) in the place of a policy, with its arguments: `["python3", "mct.py"]`; also `--broker`.
         command: Option<Vec<String>> => "none";
         /// Folder in which the program runs.
         folder: Option<String> => "that of the scenario file";

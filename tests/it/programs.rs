@@ -1,7 +1,10 @@
 //! Brokers that are programs: the same bytes as the policy that they are twins of, and clear errors for those that break the protocol.
 
 mod broken;
+mod checked;
 mod examples;
+mod protocol;
+mod resumed;
 
 use std::fs;
 use std::path::Path;

@@ -187,13 +187,15 @@ impl Child {
         if words.is_empty() { String::new() } else { format!("; it said last: `{words}`") }
     }
 
-    /// Ends the input of the program, and the program if it does not end itself.
-    pub(super) fn end(&mut self) {
+    /// Ends the input of the program, and the program if it does not end itself. Returns whether it has.
+    pub(super) fn end(&mut self) -> bool {
         self.to = None;
-        if self.watched.wait(GRACE).is_none() {
+        let ended = self.watched.wait(GRACE).is_some();
+        if !ended {
             self.watched.kill();
             self.watched.wait(GRACE);
         }
+        ended
     }
 }
 

@@ -1,1 +1,0 @@
-//! Tests of the conversation, with oracles that are functions.
