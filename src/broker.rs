@@ -41,6 +41,7 @@ mod tasks;
 mod traced;
 
 pub mod mapping;
+pub mod outside;
 pub mod policies;
 
 pub use absent::Absent;

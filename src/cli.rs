@@ -3,6 +3,7 @@
 //! Results go to standard output, messages to standard error. Exit code 0 means success, 2 a request that cannot be carried out
 //! (nothing was done), 1 a run that failed, 130 one that was stopped by Ctrl-C or SIGTERM.
 
+mod broker_check;
 mod campaign;
 mod check;
 mod compare;
@@ -81,6 +82,8 @@ enum Command {
     Sites(sites::Args),
     /// Check a scenario file, or print it with every default written out
     Check(check::Args),
+    /// Try a broker program of your own: whether it keeps the protocol of docs/outside.md
+    BrokerCheck(broker_check::Args),
     /// Print the JSON schema of scenario files, for editors
     Schema,
 }
@@ -119,6 +122,7 @@ pub fn main_with(policies: Policies) -> ExitCode {
         Command::Policies(args) => policies::run(&args, &policies),
         Command::Sites(args) => sites::run(&args, &policies),
         Command::Check(args) => check::run(&args, &policies),
+        Command::BrokerCheck(args) => broker_check::run(&args, &policies),
         Command::Schema => check::schema(&policies),
     };
     match done {

@@ -23,6 +23,8 @@ mod fork;
 mod ledgers;
 mod misfits;
 mod notes;
+mod program;
+mod program_check;
 mod progress;
 mod recorder;
 mod replay;
@@ -46,6 +48,8 @@ pub use explain::{
 pub use export::export_workflow;
 pub use fork::{Branch, Difference, ForkOptions, Futures, fork};
 pub use notes::without_effect;
+pub use program::find_program;
+pub use program_check::{ProgramCheck, check_program};
 pub use progress::{Notice, Progress, RunsDone};
 pub use replay::ReplayScenario;
 pub use rerun::rerun;

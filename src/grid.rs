@@ -31,6 +31,7 @@ mod windows;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use center::pool_facts;
 pub use changes::{ChangeError, changes};
 pub use drive::drive;
 pub use error::{GridError, Waiter};

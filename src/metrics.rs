@@ -39,7 +39,9 @@ pub use distribution::{EXACT_QUANTILES, Quantiles};
 pub use elasticity::{ElasticSummary, Elasticity};
 pub use fingerprint::{Fingerprint, FingerprintError};
 pub use grid::GridMeasures;
-pub use grid_run::{BrokerFacts, GridFacts, GridSummary, MeasuredWindow, OriginSummary, SiteSummary};
+pub use grid_run::{
+    BrokerFacts, GridFacts, GridSummary, MeasuredWindow, OriginSummary, ProgramSummary, SiteSummary,
+};
 pub use groups::Groups;
 pub use ledger::{Account, EnergySummary, Ledger, PerWork, UsageSummary};
 pub use limits::LimitMeasures;

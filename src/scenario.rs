@@ -23,6 +23,7 @@ pub(crate) mod kind;
 mod names;
 pub(crate) mod place;
 mod problem;
+mod program;
 mod resolve;
 mod resolved;
 mod schema;
@@ -45,11 +46,12 @@ pub use catalogue::{CATALOGUE, CatalogueFile, from_catalogue};
 pub use checkpoint::CheckpointPlan;
 pub use kind::words::Engine;
 pub use problem::{Problem, ScenarioError};
+pub use program::ProgramPlan;
 pub use resolved::{OutputPlan, PlannedWorkload, ResolvedScenario};
 pub use schema::schema_json;
 pub use set::Override;
 pub(crate) use set::shell_word;
-pub(crate) use show::shown;
+pub(crate) use show::{quoted, shown};
 pub use workload::{EstimateSource, Shaping, WorkflowOrigin, WorkflowPlan, Workload};
 
 pub(crate) use names::{listed, near};
@@ -148,6 +150,11 @@ impl Scenario {
         };
         let mut line = format!("{} with {processors} processors", counted(sites.len(), "site"));
         line += &match &resolved.grid.broker {
+            Some(_) if resolved.program.is_some() => {
+                let command = resolved.program.iter().flat_map(|program| &program.command);
+                let words: Vec<String> = command.map(|word| shell_word(word)).collect();
+                format!(", broker program `{}`", words.join(" "))
+            }
             Some(broker) => format!(", broker `{}`", broker.policy),
             None => ", no broker".to_owned(),
         };

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+use super::outside::ProgramError;
 use crate::model::TaskId;
 use crate::units::{Span, Time};
 
@@ -121,4 +122,16 @@ pub enum Answer {
     Done(Plan),
     /// This plan, which took so long to make: it is carried out then, without the decisions that no longer hold. Nothing else is planned before.
     After(Span, Plan),
+    /// The same, if it took any time, and the policy is asked again at an instant, even if nothing happens until then. The first of several such
+    /// instants counts.
+    Later {
+        /// The instant; it is in the future.
+        at: Time,
+        /// How long the plan took.
+        takes: Span,
+        /// The plan.
+        plan: Plan,
+    },
+    /// The policy cannot answer, which ends the run.
+    Failed(Box<ProgramError>),
 }

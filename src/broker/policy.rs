@@ -2,29 +2,43 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::outside::ProgramFacts;
 use super::{Answer, GridView};
-use crate::model::{JobId, Outcome, PoolId};
+use crate::model::{JobId, Outcome, PoolId, TaskId};
 
 /// An event that the broker has received, of which its policy is notified before the planning that follows it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum BrokerEvent {
-    /// A job has arrived at the broker: it is new, or it has returned from a site.
-    Arrived(JobId),
-    /// A task of a workflow waits from now on: all tasks that it waits for have completed. Those that wait for none are told of when their workflow
-    /// arrives.
-    Unblocked(JobId),
-    /// The broker has been notified that a job has ended.
-    Ended {
+    /// A new job has arrived at the broker.
+    Arrived {
+        /// Its number at the portal.
+        task: TaskId,
         /// The job.
         job: JobId,
-        /// The pool where it ended.
-        pool: PoolId,
+    },
+    /// A task of a workflow waits to be assigned from now on: all tasks that it waits for have completed.
+    Unblocked {
+        /// Its number at the portal.
+        task: TaskId,
+        /// Its job.
+        job: JobId,
+    },
+    /// A job has ended: in a pool, as the broker has been notified, or with the broker.
+    Ended {
+        /// Its number at the portal.
+        task: TaskId,
+        /// The job.
+        job: JobId,
+        /// The pool where it ended; `None` if it was with the broker.
+        pool: Option<PoolId>,
         /// Its outcome.
         outcome: Outcome,
     },
     /// A job has returned from a pool without having ended.
     Returned {
+        /// Its number at the portal.
+        task: TaskId,
         /// The job.
         job: JobId,
         /// The pool that it returned from.
@@ -32,6 +46,15 @@ pub enum BrokerEvent {
     },
     /// The grid view has been updated.
     ViewUpdated,
+    /// A pool has asked for work.
+    Asked(PoolId),
+    /// An instant has come for which the policy wanted to be asked again, or until which a task was put off.
+    Due,
+    /// A plan that took time has arrived.
+    Planned,
+    /// A task has entered or left the table of tasks, or is in another state there; of a policy that [follows](BrokerPolicy::follows) this. It may be as
+    /// before once more.
+    Changed(TaskId),
 }
 
 /// A mapping algorithm.
@@ -53,6 +76,16 @@ pub trait BrokerPolicy: Send {
     /// Decides about tasks that wait, any number of them; the others go on waiting. What was written into the view is
     /// [`GridView::done`].
     fn plan(&mut self, view: &mut GridView<'_>) -> Answer;
+
+    /// Whether the policy is notified of each task that [changes](BrokerEvent::Changed).
+    fn follows(&self) -> bool {
+        false
+    }
+
+    /// What is known of the program that decides, if the policy hands its questions on to one.
+    fn program(&self) -> Option<ProgramFacts> {
+        None
+    }
 
     /// The policy's own state for a snapshot.
     fn save(&self) -> Vec<u8> {

@@ -1,5 +1,7 @@
 //! The table of the tasks that the broker has to do with, by number.
 
+mod blocked;
+mod changed;
 mod planned;
 mod put_off;
 mod saved;
@@ -13,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use self::changed::Changed;
 use self::planned::Takes;
 use super::lane::{Lane, Placed};
 use super::ready::{Rank, Ready, Shape};
@@ -39,6 +42,8 @@ pub struct Tasks {
     undecided: BTreeSet<TaskId>,
     /// The next rank.
     entered: u64,
+    /// What has changed, for a policy that follows it.
+    changed: Changed,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,6 +123,7 @@ impl Tasks {
             None => self.ready.push(rank, id),
         }
         self.rows.insert(id, Row::of(Phase::Ready { job, rank }, refused));
+        self.changed.note(id);
     }
 
     /// The state of a task; `None` if it has not arrived, or has ended.
@@ -236,71 +242,10 @@ impl Tasks {
             Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
             None => self.ready.remove(*rank, || Shape::of(&Task::new(job, &row.get().refused))),
         }
+        self.changed.note(task);
         match row.remove().phase {
             Phase::Ready { job, .. } => Some(job),
             Phase::Blocked { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
-        }
-    }
-
-    /// Adds a task that waits for so many others to complete, with the pools that cannot take it, in their order.
-    pub(crate) fn block(&mut self, job: Box<Job>, missing: u32, refused: Vec<PoolId>) {
-        let id = Task::new(&job, &[]).id();
-        let phase = Phase::Blocked { job, missing };
-        self.rows.insert(id, Row::of(phase, refused));
-        self.undecided.insert(id);
-    }
-
-    /// Lets a task that waits with the broker, for whatever, wait for so many others to complete. What was planned for it is dropped. False if it does
-    /// not wait here.
-    pub(crate) fn block_again(&mut self, task: TaskId, missing: u32) -> bool {
-        self.drop_plan(task);
-        let Some(row) = self.rows.get_mut(&task) else { return false };
-        match &row.phase {
-            Phase::Placed(_) => return false,
-            Phase::Blocked { .. } => _ = self.undecided.remove(&task),
-            Phase::Ready { job, rank } => {
-                self.ready.remove(*rank, || Shape::of(&Task::new(job, &row.refused)));
-            }
-            Phase::Staging { placed, .. } if placed.unseen => self.lanes[placed.pool].remove(task, placed),
-            Phase::Staging { .. } => {}
-        }
-        if let Some(Row {
-            phase: Phase::Blocked { job, .. } | Phase::Ready { job, .. } | Phase::Staging { job, .. },
-            refused,
-            ..
-        }) = self.rows.remove(&task)
-        {
-            self.block(job, missing, refused);
-        }
-        true
-    }
-
-    /// Notes that one of those completed for which a blocked task waits. Returns how many are left.
-    pub(crate) fn count_down(&mut self, task: TaskId) -> Option<u32> {
-        let Phase::Blocked { missing, .. } = &mut self.rows.get_mut(&task)?.phase else { return None };
-        *missing -= 1;
-        Some(*missing)
-    }
-
-    /// The same. After the last one, takes the task out, to be [entered](Self::enter), with what a plan says of it.
-    pub(crate) fn unblock(&mut self, task: TaskId) -> Option<(Box<Job>, Option<Planned>)> {
-        if self.count_down(task)? > 0 { None } else { self.take_blocked(task) }
-    }
-
-    /// Takes out a task that waits for others, with what a plan says of it; `None` if it does not.
-    pub(crate) fn take_blocked(&mut self, task: TaskId) -> Option<(Box<Job>, Option<Planned>)> {
-        let Entry::Occupied(row) = self.rows.entry(task) else { return None };
-        if !matches!(row.get().phase, Phase::Blocked { .. }) {
-            return None;
-        }
-        let row = row.remove();
-        match row.planned {
-            Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
-            None => _ = self.undecided.remove(&task),
-        }
-        match row.phase {
-            Phase::Blocked { job, .. } => Some((job, row.planned)),
-            Phase::Ready { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
         }
     }
 
@@ -325,6 +270,7 @@ impl Tasks {
         }
         row.put_off = None;
         self.lanes[at].add(task, &placed);
+        self.changed.note(task);
         match std::mem::replace(&mut row.phase, Phase::Placed(placed)) {
             Phase::Ready { job, .. } => Some((job, procs)),
             _ => None,
@@ -341,6 +287,7 @@ impl Tasks {
         if placed.arrival.is_none() {
             self.held.remove(&task);
         }
+        self.changed.note(task);
         Some((placed.pool, row.remove().refused))
     }
 

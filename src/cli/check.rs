@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::{say, talk};
-use crate::experiment::{RunError, check_tasks, without_effect};
+use crate::experiment::{RunError, check_tasks, find_program, without_effect};
 use crate::grid::Policies;
 use crate::scenario::{Override, Scenario, ScenarioError, schema_json};
 
@@ -57,7 +57,9 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         return Err(ScenarioError(wrong.into_iter().cloned().collect()).into());
     }
     scenario.fine_intervals().iter().for_each(|fine| talk(&format!("warning: {fine}")));
-    if let Some(broker) = &scenario.resolved.grid.broker {
+    if let Some(program) = &scenario.resolved.program {
+        find_program(program)?;
+    } else if let Some(broker) = &scenario.resolved.grid.broker {
         let (_, abilities) = policies.broker.build(&broker.policy, 0).map_err(RunError::request)?;
         if !broker.planning.is_none() && scenario.resolved.portal.is_empty() {
             talk("warning: `planning` of `[broker]` has no effect: no workload goes through the portal");

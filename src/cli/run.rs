@@ -1,6 +1,6 @@
 //! `gridemu run`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
@@ -8,9 +8,10 @@ use super::check::SetArgs;
 use super::report::PageOfRun;
 use super::show::ShowArgs;
 use super::{progress, signals, talk, trace};
+use crate::broker::outside::NAME;
 use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError};
 use crate::grid::Policies;
-use crate::scenario::{Override, Scenario};
+use crate::scenario::{Override, Scenario, quoted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,6 +72,15 @@ pub(super) struct Args {
     #[arg(long, value_parser = ["actors", "direct"])]
     engine: Option<String>,
 
+    /// A program of your own in the place of the broker's policy, with its arguments, such as "python3 mct.py"; it runs in the current
+    /// folder (see docs/outside.md)
+    #[arg(long, value_name = "COMMAND")]
+    broker: Option<String>,
+
+    /// Write the conversation with the broker's program to this file, a line of JSON a message
+    #[arg(long, value_name = "FILE")]
+    broker_log: Option<PathBuf>,
+
     /// Number of threads for the actors
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::threads)]
     threads: u16,
@@ -86,8 +96,9 @@ pub(super) struct Args {
 
 impl Args {
     /// Converts the options to the keys of the scenario that they stand for, so they become part of it.
-    fn overrides(&self) -> Vec<Override> {
+    fn overrides(&self) -> Result<Vec<Override>, RunError> {
         let mut overrides = self.sets.overrides();
+        overrides.extend(self.broker.as_deref().map(program).transpose()?.into_iter().flatten());
         let options = [
             ("--pace", "clock.pace", &self.pace),
             ("--engine", "engine", &self.engine),
@@ -110,12 +121,27 @@ impl Args {
                 self.checkpoint_keep_at.iter().map(|time| format!("{option} {time}")).collect();
             overrides.push(Override::typed(&typed.join(" "), "checkpoint.keep_at", &list));
         }
-        overrides
+        Ok(overrides)
     }
 }
 
+/// The keys that `--broker` stands for.
+pub(super) fn program(typed: &str) -> Result<Vec<Override>, RunError> {
+    let words = shlex::split(typed).filter(|words| !words.is_empty()).ok_or_else(|| {
+        RunError::request(format!("`--broker {typed}` is no command"))
+            .with_hint("write it as for a shell, such as `--broker \"python3 mct.py\"`")
+    })?;
+    let option = format!("--broker {typed}");
+    let list: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    Ok(vec![
+        Override::typed(&option, "broker.command", &format!("[{}]", list.join(", "))),
+        Override::typed(&option, "broker.policy", NAME),
+        Override::path("--broker", "broker.folder", Path::new(".")),
+    ])
+}
+
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
-    let mut scenario = Scenario::load(&args.scenario, &args.overrides(), policies)?;
+    let mut scenario = Scenario::load(&args.scenario, &args.overrides()?, policies)?;
     scenario.check_effects(args.report.is_some())?;
     let output = &scenario.resolved.output;
     let folder = output.folder.clone();
@@ -139,7 +165,11 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         return Err(RunError::request("`--checkpoint-anew` needs a store of snapshots")
             .with_hint("add `--checkpoint STORE`"));
     }
-    let run = Run::new(scenario, usize::from(args.threads), policies);
+    if args.broker_log.is_some() && scenario.resolved.program.is_none() {
+        return Err(RunError::request("`--broker-log` needs a broker that is a program")
+            .with_hint("add `--broker COMMAND`"));
+    }
+    let run = Run::new(scenario, usize::from(args.threads), policies).logging(args.broker_log.clone());
     let commands = args.commands.as_deref().map(Commands::open).transpose()?;
     let (progress, control) = (Progress::default(), Control::new());
     signals::stop_cleanly(&control, run.scenario().resolved.checkpoint.is_some());

@@ -18,16 +18,17 @@ mod records;
 mod reports;
 mod staging;
 mod tally;
+mod told;
 mod traced;
 mod turns;
 mod unplaced;
+mod waiting;
 mod workflows;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use self::adopt::urgency;
 pub use self::awaited::AwaitedFile;
 use self::data::{Copying, Data};
 use self::engine::Engine;
@@ -38,7 +39,7 @@ use self::turns::Turns;
 pub(super) use self::unplaced::{is_recalled, of_job, record_given_up, rest, task, unplaced};
 use self::workflows::Workflows;
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToPortal};
+use super::{Address, EntityError, Outbox, Quiescence, Stamp, ToBroker};
 use crate::broker::mapping::Links;
 use crate::broker::{
     BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, Pool, PoolFacts, Tasks,
@@ -46,7 +47,7 @@ use crate::broker::{
 use crate::model::{
     BrokerSpec, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, Replan, StorageSpec, TaskId,
 };
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 /// Plans with its policy over the grid view that the directory sent last, whenever jobs wait and something has changed.
 ///
@@ -106,6 +107,8 @@ struct State {
     pending: Option<Pending>,
     /// When the last plan that took time can have brought its jobs to their sites.
     landing: Time,
+    /// When the policy wants to be asked again, whatever happens until then.
+    wake: Option<Time>,
 }
 
 /// The state of a broker in a snapshot.
@@ -146,7 +149,10 @@ impl Broker {
         }
         let shown = if abilities.workflows { &pools[..] } else { &[] };
         let (links, unchecked) = (planning::links(shown, network), (0..pools.len()).collect());
-        let tasks = Tasks::new(pools.len());
+        let mut tasks = Tasks::new(pools.len());
+        if policy.follows() {
+            tasks.follow();
+        }
         let state = State { pools, tasks, ..State::default() };
         Ok(Self {
             spec,
@@ -223,6 +229,9 @@ impl Broker {
             return Err(self.bad_save("it was saved with other settings, prices or latencies"));
         }
         (self.state, self.fresh, self.all) = (saved.state, false, true);
+        if self.policy.follows() {
+            self.state.tasks.follow();
+        }
         self.unchecked = (0..self.state.pools.len()).collect();
         self.state.workflows.rebuild(&self.spec.workflow).map_err(|problem| self.bad_save(&problem))?;
         if let Some(now) = adopt {
@@ -231,6 +240,7 @@ impl Broker {
         if self.spec.policy == saved.spec.policy {
             self.policy.restore(&saved.policy).map_err(|problem| self.bad_save(&problem))
         } else {
+            self.state.wake = None;
             Ok(())
         }
     }
@@ -257,7 +267,7 @@ impl Broker {
             ToBroker::Submit(job) => {
                 self.state.last = now.time;
                 self.trace(&job);
-                self.policy.on(&BrokerEvent::Arrived(job.id));
+                self.policy.on(&BrokerEvent::Arrived { task: task(&job), job: job.id });
                 self.wait(job, Vec::new(), now, outbox);
             }
             ToBroker::Workflow(workflow) => {
@@ -278,6 +288,7 @@ impl Broker {
             }
             ToBroker::Ask { pool, procs, measured } => {
                 if let Some(at) = self.pool_at(pool) {
+                    self.policy.on(&BrokerEvent::Asked(pool));
                     self.asked(at, procs, measured);
                 }
             }
@@ -289,47 +300,11 @@ impl Broker {
                 self.note_arrival(ended.task, ended.start.is_some());
                 self.state.turns.end(ended.task, ended.start, ended.last_start);
                 let placed = self.take_ended(&ended, now);
-                if let Some(pool) = placed {
-                    let EndedJob { job, outcome, .. } = ended;
-                    self.policy.on(&BrokerEvent::Ended { job, pool, outcome });
-                }
                 self.over(ended, placed, now, outbox);
             }
             ToBroker::Returned { job, why } => self.back(job, why, now, outbox),
         }
         Ok(())
-    }
-
-    /// Handles the end of a job: its workflow goes on, and the portal is notified.
-    fn over(&mut self, ended: EndedJob, pool: Option<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
-        self.notify_portal(&ended, now, outbox);
-        if !self.state.workflows.is_empty() {
-            self.enact(&ended, pool, now, outbox);
-        }
-    }
-
-    /// Notifies the portal that a job has ended, if its workload must know.
-    fn notify_portal(&mut self, ended: &EndedJob, now: Stamp, outbox: &mut dyn Outbox) {
-        if self.feedback {
-            self.send(Address::Portal, now, Span::ZERO, ToPortal::Ended(ended.clone()), outbox);
-        }
-    }
-
-    /// Adds a job to those that wait here, unless it is turned away.
-    fn wait(&mut self, job: Box<Job>, mut refused: Vec<PoolId>, now: Stamp, outbox: &mut dyn Outbox) {
-        // Other pools may be too small than when it came.
-        refused.extend(self.unfit(&job, self.state.workflows.space(task(&job))));
-        refused.sort_unstable();
-        refused.dedup();
-        if let Some(why) = self.turns_away(&job, &refused, now) {
-            return self.turn_away(&job, why, now, outbox);
-        }
-        self.expire_at(&job);
-        let urgency = urgency(&self.spec, &self.state.workflows, &job);
-        self.state.tasks.enter_by(urgency, job, refused);
-        let length = (self.state.tasks.count_ready() + self.state.tasks.count_put_off()) as u64;
-        self.state.tally.longest_queue = self.state.tally.longest_queue.max(length);
-        self.fresh = true;
     }
 }
 
@@ -346,11 +321,41 @@ impl Moments for Broker {
 
     fn next(&self) -> Option<Stamp> {
         let own = self.state.again.into_iter().chain(self.next_prepared()).chain(self.next_plan());
-        let own = own.chain(self.next_expiry()).chain(self.next_due());
+        let own = own.chain(self.next_expiry()).chain(self.next_due()).chain(self.next_wake());
         self.state.mail.due().into_iter().chain(own).min()
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let handled = self.handle_all(now, outbox);
+        self.tell_changes();
+        handled
+    }
+
+    fn quiescence(&self) -> Quiescence {
+        let State { done, last, again, repeated, landing, ref data, .. } = self.state;
+        // A result on its way home counts as a job, so that the run does not end before it is there.
+        let admitted = repeated + data.homing();
+        let timed = self.next_due().is_some() || !self.state.expiring.is_empty();
+        let self_active = again.is_some() || !self.state.engine.is_empty() || timed;
+        // A policy that wakes and does nothing must not keep the run from ending.
+        let churn_pending = self.state.wake.is_some();
+        let stranded = data.stranded.len() as u64;
+        Quiescence {
+            admitted,
+            done,
+            last,
+            landing,
+            self_active,
+            churn_pending,
+            stranded,
+            ..Quiescence::default()
+        }
+    }
+}
+
+impl Broker {
+    /// Handles a moment.
+    fn handle_all(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         self.begin_adopted(now, outbox);
         self.take_prepared(now, outbox);
         while let Some(message) = self.state.mail.take(now) {
@@ -358,6 +363,7 @@ impl Moments for Broker {
         }
         self.expire_those_due(now, outbox);
         self.wake_those_due(now);
+        self.wake_policy(now);
         self.run_again(now, outbox);
         if let Some(again) = self.state.again {
             if now < again {
@@ -374,15 +380,5 @@ impl Moments for Broker {
         self.send_planned(now, outbox)?;
         self.begin_granted(now, outbox);
         Ok(())
-    }
-
-    fn quiescence(&self) -> Quiescence {
-        let State { done, last, again, repeated, landing, ref data, .. } = self.state;
-        // A result on its way home counts as a job, so that the run does not end before it is there.
-        let admitted = repeated + data.homing();
-        let timed = self.next_due().is_some() || !self.state.expiring.is_empty();
-        let self_active = again.is_some() || !self.state.engine.is_empty() || timed;
-        let stranded = data.stranded.len() as u64;
-        Quiescence { admitted, done, last, landing, self_active, stranded, ..Quiescence::default() }
     }
 }

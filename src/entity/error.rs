@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::Stamp;
+use crate::broker::outside::ProgramError;
 use crate::local::PartitionError;
 use crate::model::{RegistryError, SiteError, TaskId, WorkflowId};
 use crate::workload::SourceError;
@@ -40,6 +41,9 @@ pub enum EntityError {
         /// What is wrong with the decision.
         problem: String,
     },
+    /// The program that decides for the broker does not answer as it must.
+    #[error(transparent)]
+    Program(#[from] Box<ProgramError>),
     /// A workflow that cannot be enacted.
     #[error("workflow {number} `{name}`: {problem}")]
     BadWorkflow {

@@ -27,6 +27,8 @@ pub(super) enum Driver {
         threads: NonZeroUsize,
         /// Virtual seconds per second of the wall clock.
         pace: Option<f64>,
+        /// How long an entity may take for a moment.
+        patience: Duration,
     },
 }
 
@@ -193,6 +195,9 @@ impl ActiveRun {
         control: &Control,
     ) -> Result<(), RunError> {
         if let Some(checkpointer) = checkpointer.as_deref_mut() {
+            if let Some(program) = &self.inputs.program {
+                program.keep_journal(&checkpointer.plan.store)?;
+            }
             checkpointer.begin(self.at_barrier())?;
         }
         self.began = (now(), self.grid.now());
@@ -210,6 +215,9 @@ impl ActiveRun {
                 (RunSegment::Barrier(at), None) => return Err(RunError::stopped_for_good(at, 0, None)),
                 (RunSegment::Barrier(at), Some(checkpointer)) => {
                     control.halt.clear();
+                    if let Some(program) = &self.inputs.program {
+                        program.flush()?;
+                    }
                     checkpointer.take(self.at_barrier(), at, control.is_stopped())?;
                 }
             }
@@ -230,7 +238,7 @@ impl ActiveRun {
         let ran = match self.driver {
             Driver::Alone => grid.single_site_segment(barrier, halt, recorder),
             Driver::Loop => grid.run_segment(*until, barrier, windows, merge, recorder),
-            Driver::Actors { threads, pace } => {
+            Driver::Actors { threads, pace, patience } => {
                 let (began, begin) = self.began;
                 let options = RuntimeOptions {
                     windows,
@@ -239,7 +247,7 @@ impl ActiveRun {
                     begin,
                     began: Some(began),
                     outside: self.outside.clone(),
-                    ..RuntimeOptions::default()
+                    patience,
                 };
                 let ran = runtime::run_segment(grid, *until, barrier, options, merge, recorder);
                 return ran.map_err(RunError::from_actors);

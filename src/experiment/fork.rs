@@ -78,6 +78,10 @@ fn of_run(
     let sets = at_each_site(old, sets)?;
     let file = stored.typed_in.join("scenario.toml");
     let mut new = Scenario::read(&file, &stored.text, &sets, run.policies())?;
+    if old.resolved.program.is_some() || new.resolved.program.is_some() {
+        return Err(RunError::request("a run whose broker is a program cannot be forked")
+            .with_hint("run the other scenario from its beginning"));
+    }
     let refuse = |message: &str| {
         Err(RunError::request(format!("the run cannot continue with these changes: {message}"))
             .with_hint("undo the change, or run the other scenario from its beginning"))

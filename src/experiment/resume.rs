@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::checkpoint::{Checkpointer, Description, Snapshot, open_store};
+use super::program::JOURNAL;
 use super::{Commands, Control, Progress, Run, RunError};
 use crate::grid::{Grid, JournalEntry, Policies};
 use crate::metrics::GridSummary;
@@ -125,6 +126,10 @@ impl Stored {
             Commands::check(resolved)?;
         }
         self.run.forewarn(progress);
+        if resolved.program.is_some() {
+            self.run = self.run.clone().going_on(self.store.folder().join(JOURNAL));
+        }
+        let resolved = &self.run.scenario().resolved;
         let Newest { number, barrier, sections, skipped } =
             self.store.newest().map_err(RunError::from_store)?;
         // Of a state of another layout the commands may be as well, but the state says what to do.

@@ -1,27 +1,25 @@
 //! Runs a scenario.
 
+mod summary;
+
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::active_run::{ActiveRun, Driver};
 use super::checkpoint::{Anew, Checkpointer, Restored, Snapshot, create_store};
-use super::ledgers::{ledgers, moved};
+use super::program::{Conversation, Start};
 use super::recorder::Recorder;
 use super::timed::Read;
 use super::workload::{Logs, Opened, read_once};
 use super::{Commands, Control, Progress, RunError};
-use crate::entity::{Broker, Site};
-use crate::experiment::notes::{doubts, notes, of_traces, of_wake_ups, rejected, too_large, without_effect};
-use crate::experiment::single::single;
+use crate::broker::outside::absent;
+use crate::entity::Site;
 use crate::grid::{Grid, Merge, Policies};
-use crate::metrics::{
-    Ages, BrokerFacts, GridFacts, GridMeasures, GridSummary, Ledger, PlanningSummary, RecoveryRule, Times,
-    Window, WorkflowSummary,
-};
-use crate::model::SiteId;
+use crate::metrics::{GridMeasures, GridSummary, RecoveryRule, Times, Window, WorkflowSummary};
 use crate::output::{OutputDir, OutputMark, OutputOptions};
+use crate::runtime::RuntimeOptions;
 use crate::scenario::{Engine, PlannedWorkload, Problem, ResolvedScenario, Scenario};
 use crate::workload::{Carrying, Merged, Source};
 
@@ -34,6 +32,12 @@ pub struct Run {
     note: Option<String>,
     /// Logs that other runs share.
     logs: Option<Logs>,
+    /// The file for the conversation with the broker's program.
+    broker_log: Option<PathBuf>,
+    /// The journal of the conversation that goes on.
+    journal: Option<PathBuf>,
+    /// Whether the broker's program is sent keys that it cannot know.
+    probing: bool,
     /// What clones of this run share of workloads that can be opened only once.
     once: Arc<Mutex<Once>>,
 }
@@ -54,6 +58,8 @@ pub struct Inputs {
     /// The workload of the portal, merged into one source; `None` if there is none.
     pub portal: Option<Box<dyn Source>>,
     reads: Vec<Arc<Mutex<Read>>>,
+    /// What the run knows of its broker's program.
+    pub(super) program: Option<Conversation>,
 }
 
 impl Inputs {
@@ -73,6 +79,9 @@ impl Run {
             policies: policies.clone(),
             note: None,
             logs: None,
+            broker_log: None,
+            journal: None,
+            probing: false,
             once: Arc::default(),
         }
     }
@@ -90,6 +99,22 @@ impl Run {
     /// The same run with the workload of its first site, if it can be opened only once and has been.
     pub(super) fn opened(self, opened: Option<Opened>) -> Self {
         Self { once: Arc::new(Mutex::new(Once { opened, is_used: false })), ..self }
+    }
+
+    /// The same run, which writes the conversation with its broker's program into a file.
+    #[must_use]
+    pub fn logging(self, broker_log: Option<PathBuf>) -> Self {
+        Self { broker_log, ..self }
+    }
+
+    /// The same run, which sends keys to its broker's program that it cannot know.
+    pub(super) fn probing(self) -> Self {
+        Self { probing: true, ..self }
+    }
+
+    /// The same run, in which the conversation of this journal goes on.
+    pub(super) fn going_on(self, journal: PathBuf) -> Self {
+        Self { journal: Some(journal), ..self }
     }
 
     /// The scenario.
@@ -139,7 +164,7 @@ impl Run {
             0 => None,
             _ => Some(Box::new(Merged::new(portal)) as Box<dyn Source>),
         };
-        Ok(Inputs { sites, portal, reads })
+        Ok(Inputs { sites, portal, reads, program: None })
     }
 
     /// Uses up the workloads that can be opened only once; the one that has been opened, if any.
@@ -235,7 +260,7 @@ impl Run {
 
     /// The grid at the snapshot `from`.
     pub(super) fn grid_of(&self, from: &Snapshot<'_>) -> Result<Grid, RunError> {
-        let (mut grid, _) = self.build(&Progress::default())?;
+        let (mut grid, _) = self.build_for(&Progress::default(), &self.without_program())?;
         let saved = from.read()?.grid;
         from.put_into(&mut grid, saved, false)?;
         Ok(grid)
@@ -247,12 +272,37 @@ impl Run {
     }
 
     fn build(&self, progress: &Progress) -> Result<(Grid, Inputs), RunError> {
-        let mut inputs = self.open(progress)?;
+        let Some(plan) = &self.scenario.resolved.program else {
+            return self.build_for(progress, &self.policies);
+        };
+        // What cannot be opened is reported before anything is started.
+        let inputs = self.open(progress)?;
+        let grid = &self.scenario.resolved.grid;
+        let start = Start { plan, grid, registry: &self.policies.broker, progress, probing: self.probing };
+        let (info, conversation) = match &self.journal {
+            Some(journal) => start.resumed(journal)?,
+            None => start.anew(self.broker_log.as_deref())?,
+        };
+        let (grid, inputs) = self.build_of(inputs, &self.policies.clone().with_broker(info))?;
+        Ok((grid, Inputs { program: Some(conversation), ..inputs }))
+    }
+
+    /// The policies of a grid that is built and not run.
+    fn without_program(&self) -> Policies {
+        let policies = self.policies.clone();
+        if self.scenario.resolved.program.is_some() { policies.with_broker(absent()) } else { policies }
+    }
+
+    fn build_for(&self, progress: &Progress, policies: &Policies) -> Result<(Grid, Inputs), RunError> {
+        self.build_of(self.open(progress)?, policies)
+    }
+
+    fn build_of(&self, mut inputs: Inputs, policies: &Policies) -> Result<(Grid, Inputs), RunError> {
         let spec = &self.scenario.resolved.grid;
         let sources =
             inputs.sites.iter_mut().map(|opened| opened.as_mut().map(Opened::take_source)).collect();
-        let mut grid = Grid::build(spec, sources, inputs.portal.take(), &self.policies)
-            .map_err(RunError::from_building)?;
+        let mut grid =
+            Grid::build(spec, sources, inputs.portal.take(), policies).map_err(RunError::from_building)?;
         if let Some(horizon) = self.scenario.resolved.at_least {
             grid.lasting(horizon);
         }
@@ -262,12 +312,14 @@ impl Run {
     /// The summary before the first event: it has every figure of the run.
     pub(crate) fn outline(&self) -> Result<GridSummary, RunError> {
         let ResolvedScenario { grid: spec, .. } = &self.scenario.resolved;
-        let grid = Grid::build(spec, Vec::new(), None, &self.policies).map_err(RunError::from_building)?;
+        let policies = self.without_program();
+        let grid = Grid::build(spec, Vec::new(), None, &policies).map_err(RunError::from_building)?;
         let measures =
             GridMeasures::new(self.scenario.resolved.definitions.clone(), Window::ALL, &spec.sites);
         let recorder = Recorder::new(measures, None, Progress::default());
-        let mut summary = self.summary(&grid, &recorder, None, Times::default(), Duration::ZERO);
-        summary.workflows = summary.workflows.or_else(|| Some(counted(WorkflowSummary::default(), &grid)));
+        let mut summary = self.summary(&grid, &recorder, None, None, Times::default(), Duration::ZERO);
+        summary.workflows =
+            summary.workflows.or_else(|| Some(summary::counted(WorkflowSummary::default(), &grid)));
         Ok(summary)
     }
 
@@ -298,9 +350,13 @@ impl Run {
         control: &Control,
     ) -> Result<GridSummary, RunError> {
         let folder = self.scenario.resolved.output.folder.as_deref();
-        active.carry_out(checkpointer, progress, control, folder, |run, times, whole| {
+        let ended = active.carry_out(checkpointer, progress, control, folder, |run, times, whole| {
             let own = run.inputs.sites.first().and_then(Option::as_ref);
-            self.summary(&run.grid, &run.recorder, own, times, whole)
+            self.summary(&run.grid, &run.recorder, own, run.inputs.program.as_ref(), times, whole)
+        });
+        ended.map_err(|error| match active.inputs.program.as_ref() {
+            Some(program) => program.named_in(error),
+            None => error,
         })
     }
 
@@ -311,8 +367,14 @@ impl Run {
             (Engine::Direct, None) if self.scenario.resolved.runs_alone() => Driver::Alone,
             (Engine::Direct, None) => Driver::Loop,
             // Only the actors follow the wall clock.
-            (_, pace) => Driver::Actors { threads, pace: *pace },
+            (_, pace) => Driver::Actors { threads, pace: *pace, patience: self.patience() },
         }
+    }
+
+    /// How long an entity may take for a moment: longer than the program of the broker for an answer.
+    fn patience(&self) -> Duration {
+        let program = self.scenario.resolved.program.as_ref().map(|program| program.timeout * 2);
+        program.unwrap_or_default().max(RuntimeOptions::default().patience)
     }
 
     fn output_options(&self) -> OutputOptions {
@@ -326,74 +388,4 @@ impl Run {
             batsim: output.batsim.then(|| name.clone()),
         }
     }
-
-    fn summary(
-        &self,
-        grid: &Grid,
-        recorder: &Recorder,
-        own: Option<&Opened>,
-        times: Times,
-        whole: Duration,
-    ) -> GridSummary {
-        let ResolvedScenario { name, grid: spec, engine, measure, .. } = &self.scenario.resolved;
-        let (ledgers, data) = (ledgers(grid), moved(grid));
-        let tally = grid.broker().map(Broker::tally).unwrap_or_default();
-        let single = single(&self.scenario.resolved, grid, &recorder.measured, own);
-        let limited = self.scenario.resolved.definitions.penalty.is_some();
-        let facts = GridFacts {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            scenario: name.clone(),
-            scenario_hash: format!("{:032x}", self.scenario.hash),
-            seed: spec.seed,
-            engine: engine.name().to_owned(),
-            broker: spec.broker.as_ref().map(BrokerFacts::of),
-            times,
-            wall_s: whole.as_secs_f64(),
-            notes: self
-                .note
-                .iter()
-                .cloned()
-                .chain(notes(grid, *measure, single.is_some()))
-                .chain(of_traces(&self.scenario, grid))
-                .chain(of_wake_ups(self.policies(), grid))
-                .chain(single.iter().filter_map(|_| too_large(&spec.sites[0], &recorder.measured)))
-                .chain(recorder.measured.elastic().note())
-                .chain(self.scenario.resolved.has_workflows().then(|| rejected(tally, limited)).flatten())
-                .chain(
-                    spec.broker
-                        .iter()
-                        .zip(grid.broker())
-                        .flat_map(|(spec, broker)| without_effect(spec, broker.abilities().workflows)),
-                )
-                .collect(),
-        };
-        let ages = Ages::of(tally.assigned, tally.age_sum, tally.age_max);
-        let mut summary =
-            GridSummary::new(facts, single, &recorder.measured, &ledgers, &ages, recorder.fingerprint);
-        for (site, of_site) in (0..).map(SiteId).zip(&mut summary.sites) {
-            of_site.stored_peak_bytes = grid.broker().map_or(0, |broker| broker.stored_peak(site).count());
-        }
-        if data.is_some() {
-            let all = Ledger::of_all(ledgers.iter().map(|(_, ledger)| ledger), data);
-            summary.account.ledger = all.account().ledger;
-        }
-        summary.planning = (tally.awaited > 0).then(|| PlanningSummary {
-            plans: tally.awaited,
-            time_s: tally.planning as f64 / 1e6,
-            stale: tally.stale,
-        });
-        summary.workflows = summary.workflows.map(|of| counted(of, grid));
-        let resolved = &self.scenario.resolved;
-        let planned = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
-        let doubts = doubts(&summary, planned.filter_map(|planned| planned.limits.as_ref()));
-        summary.facts.notes.extend(doubts);
-        summary
-    }
-}
-
-/// Adds what the broker counts, as far as its policy and settings can do it.
-fn counted(of: WorkflowSummary, grid: &Grid) -> WorkflowSummary {
-    let planner = grid.broker().filter(|broker| broker.abilities().workflows);
-    let overtakes = planner.map(Broker::overtakes);
-    WorkflowSummary { overtakes, repeated: grid.broker().and_then(Broker::repeated), ..of }
 }

@@ -3,7 +3,9 @@
 use super::{GridError, Node};
 use crate::broker::{BrokerRegistry, Pool, PoolFacts, PoolGroup, Rates};
 use crate::entity::{Broker, Directory, Dispatcher, Network, Portal, Site, Uplink};
-use crate::model::{BrokerSpec, GridSpec, PartitionId, PartitionSpec, PlacementRule, PoolId, SiteId};
+use crate::model::{
+    BrokerSpec, GridSpec, PartitionId, PartitionSpec, PlacementRule, PoolId, SiteId, SiteSpec,
+};
 use crate::units::{Span, Time};
 use crate::workload::Source;
 
@@ -40,31 +42,42 @@ pub(super) fn build_center(
 
 /// The pools of a site as the broker knows them before the first report.
 fn pools(spec: &GridSpec, at: usize, site: &Site) -> Vec<Pool> {
-    let link = spec.network.link(0, at + 1);
-    let described = &spec.sites[at];
     let pool = |(number, partition): (usize, &crate::local::Partition)| {
-        let part = partition.spec();
-        let id = PoolId { site: SiteId(at as u32), partition: PartitionId(number as u32) };
-        let facts = PoolFacts {
-            id,
-            site: described.name.clone(),
-            partition: part.name.clone(),
-            processors: part.most(),
-            allocation_unit: part.allocation_unit,
-            cores: part.cores,
-            equipment: part.equipment(),
-            speed: part.speed(),
-            groups: groups(part, described.placement),
-            idle: part.idle(),
-            busy: part.busy(),
-            pue_ppm: described.pue_ppm,
-            rates: Rates::new(part.price(), described.tariff.clone()),
-            latency: link.latency,
-            bandwidth: spec.network.bandwidth(0, at + 1),
-        };
+        let facts = facts(spec, at, number, partition.spec());
         Pool { report: site.pool_report(number, Time::ZERO), ..Pool::unreported(facts) }
     };
     site.partitions().iter().enumerate().map(pool).collect()
+}
+
+/// The constant properties of all pools, in order.
+pub(crate) fn pool_facts(spec: &GridSpec) -> Vec<PoolFacts> {
+    let of_site = |(at, site): (usize, &'_ SiteSpec)| {
+        let parts = site.partitions.iter().enumerate();
+        parts.map(|(number, part)| facts(spec, at, number, part)).collect::<Vec<_>>()
+    };
+    spec.sites.iter().enumerate().flat_map(of_site).collect()
+}
+
+/// The constant properties of the pool that a partition of a site is.
+fn facts(spec: &GridSpec, at: usize, number: usize, part: &PartitionSpec) -> PoolFacts {
+    let (link, described) = (spec.network.link(0, at + 1), &spec.sites[at]);
+    PoolFacts {
+        id: PoolId { site: SiteId(at as u32), partition: PartitionId(number as u32) },
+        site: described.name.clone(),
+        partition: part.name.clone(),
+        processors: part.most(),
+        allocation_unit: part.allocation_unit,
+        cores: part.cores,
+        equipment: part.equipment(),
+        speed: part.speed(),
+        groups: groups(part, described.placement),
+        idle: part.idle(),
+        busy: part.busy(),
+        pue_ppm: described.pue_ppm,
+        rates: Rates::new(part.price(), described.tariff.clone()),
+        latency: link.latency,
+        bandwidth: spec.network.bandwidth(0, at + 1),
+    }
 }
 
 /// The groups of a partition in the order in which their free processors are given; none if there is one.

@@ -7,6 +7,7 @@ use super::{
     Fingerprint, GridMeasures, Groups, Ledger, Measures, Outcomes, PlanningSummary, Quantiles, Recovery,
     SingleSite, Summary, Times, Window, WorkflowSummary,
 };
+use crate::broker::outside::ProgramFacts;
 use crate::model::{BrokerSpec, Origin, Payer, Replan, SiteId, SiteSpec};
 use crate::platform::Usage;
 use crate::units::Time;
@@ -60,6 +61,19 @@ pub struct BrokerFacts {
     pub planning: Option<PlanningFacts>,
     /// The party that is charged for failed attempts.
     pub failed_attempts: Payer,
+    /// The program that decides in the place of a policy, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramSummary>,
+}
+
+/// The conversation with a program that decides for the broker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProgramSummary {
+    /// The program, and its questions.
+    #[serde(flatten)]
+    pub facts: ProgramFacts,
+    /// The wall time that the run waited for answers, in seconds, in the process that ended it.
+    pub waited_s: f64,
 }
 
 /// What a plan takes, in seconds.
@@ -212,6 +226,7 @@ impl BrokerFacts {
                 per_task_s: spec.planning.per_task.as_secs_f64(),
             }),
             failed_attempts: spec.failed_attempts,
+            program: None,
         }
     }
 }

@@ -24,6 +24,11 @@ pub(super) fn fill_in(keys: &mut ScenarioKeys, document: &Document, file: &FileP
     let stem =
         || file.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into());
     keys.name.get_or_insert_with(stem);
+    if let Some(broker) = keys.broker.as_mut().filter(|broker| broker.command.is_some()) {
+        let path = Path::default().key("broker");
+        let at = path.key(if broker.folder.is_some() { "folder" } else { "command" });
+        make_absolute(broker.folder.get_or_insert_default(), &at, document);
+    }
     // From here on each site has its own copy.
     keys.churn = None;
     let top = Path::default();

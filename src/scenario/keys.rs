@@ -19,6 +19,7 @@ use super::kind::key::keys;
 use super::kind::named::BrokerPolicy;
 use super::kind::priced::Priced;
 use super::kind::words::{All, Any, Best, Done, Engine, Nothing, Or, Unlimited, Virtual};
+use crate::broker::outside::NAME as OUTSIDE;
 use crate::metrics::{Definitions, Penalty};
 use crate::model::{Distribution, FailureAction, JobClasses, Named, Payer, Replan, Sharing};
 use crate::store::EngineKind;
@@ -263,7 +264,18 @@ keys! {
     /// The broker and its dispatcher.
     BrokerKeys, "a table of the broker" {
         /// The [broker policy](brokers.md).
-        policy: BrokerPolicy = BrokerPolicy(Named::bare("mct"));
+        policy: BrokerPolicy = BrokerPolicy(Named::bare(match &command {
+            Some(Some(_)) => OUTSIDE,
+            _ => "mct",
+        })) => "`mct`; `outside` with a `command`";
+        /// A [program](outside.md) in the place of a policy, with its arguments: `["python3", "mct.py"]`; also `--broker`.
+        command: Option<Vec<String>> => "none";
+        /// Folder in which the program runs.
+        folder: Option<String> => "that of the scenario file";
+        /// How long the program may take for an answer, by the wall clock.
+        timeout: Option<Span> => "60 s";
+        /// The policy that takes the place of the program for the rest of the run if it does not answer as it must.
+        fallback: Option<BrokerPolicy> => "none: the run ends";
         /// How often sites report, and so how old the broker's information may be; 0 s: at every change.
         monitoring_interval: Span = Span::from_secs(60), was "picture";
         /// Whether the broker adds its own assignments to a grid view that does not show them yet.

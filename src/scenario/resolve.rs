@@ -6,6 +6,7 @@ mod events;
 mod machines;
 mod network;
 mod power;
+mod program;
 mod site;
 mod unused;
 mod workflows;
@@ -77,6 +78,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     for (at, spec) in sites.iter().enumerate() {
         checker.policy(&top.key("site").item(at), spec);
     }
+    let program = keys.broker.as_ref().and_then(|broker| checker.program(&top.key("broker"), broker));
     let broker = keys.broker.as_ref().map(|broker| checker.broker(&top.key("broker"), broker, seed));
     let workflow = checker.enactment(&keys.workflow, &sites);
     let broker = broker.map(|broker| BrokerSpec { workflow, ..broker });
@@ -125,6 +127,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     checker.problems.is_empty().then(|| ResolvedScenario {
         name,
         grid: GridSpec { seed, sites, network, broker },
+        program,
         site_workloads,
         portal,
         measure,
@@ -189,7 +192,7 @@ impl Checker<'_> {
     }
 
     /// Notes that the policy at `path` is unknown, or that its parameters are invalid.
-    fn no_policy(&mut self, path: &Path, error: &RegistryError) {
+    pub(super) fn no_policy(&mut self, path: &Path, error: &RegistryError) {
         let problem = self.document.problem(path, error.to_string());
         self.problems.push(match error {
             RegistryError::Unknown { .. } => {
@@ -200,7 +203,9 @@ impl Checker<'_> {
     }
 
     fn broker(&mut self, path: &Path, keys: &BrokerKeys, seed: u64) -> BrokerSpec {
-        if let Err(error) = self.policies.broker.build(&keys.policy.0, seed) {
+        if keys.command.is_none()
+            && let Err(error) = self.policies.broker.build(&keys.policy.0, seed)
+        {
             self.no_policy(&path.key("policy"), &error);
         }
         if keys.backoff.is_zero() {

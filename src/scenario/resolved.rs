@@ -7,6 +7,7 @@ use crate::metrics::{Definitions, Window};
 use crate::model::{GridSpec, PerKwh, SiteSpec, Trace};
 use crate::scenario::checkpoint::CheckpointPlan;
 use crate::scenario::kind::words::Engine;
+use crate::scenario::program::ProgramPlan;
 use crate::scenario::workload::{EstimateSource, Shaping, Workload};
 use crate::units::{Bytes, Time, Timestamp};
 use crate::workload::LimitRules;
@@ -18,6 +19,8 @@ pub struct ResolvedScenario {
     pub name: String,
     /// Sites, network and broker.
     pub grid: GridSpec,
+    /// The program that decides for the broker, if it is one.
+    pub program: Option<ProgramPlan>,
     /// The workload of each site's local users.
     pub site_workloads: Vec<Option<PlannedWorkload>>,
     /// The workloads of the portal.

@@ -25,12 +25,15 @@ pub(crate) fn shown(table: &Table) -> String {
 }
 
 /// The hash of the table as text, except for keys that change no result: folders of logs and traces (their names count),
-/// output folders, the name of the run, its engine, and its snapshots.
+/// the folder of a broker's program, output folders, the name of the run, its engine, and its snapshots.
 pub(super) fn hash(table: &Table) -> u128 {
     let mut table = table.clone();
     table.retain(|key, _| !matches!(key, "name" | "engine" | "clock" | "checkpoint"));
     if let Some(output) = table.get_mut("output").and_then(Value::as_table_mut) {
         output.retain(|key, _| key != "folder");
+    }
+    if let Some(broker) = table.get_mut("broker").and_then(Value::as_table_mut) {
+        broker.retain(|key, _| key != "folder");
     }
     for (key, value) in &mut table {
         for item in value.as_array_mut().into_iter().flatten() {

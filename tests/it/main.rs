@@ -58,6 +58,7 @@ mod outside;
 mod planned;
 mod planning_time;
 mod power_cap;
+mod programs;
 mod put_off;
 mod random_workflows;
 mod readme;

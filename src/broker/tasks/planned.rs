@@ -94,6 +94,7 @@ impl Tasks {
         }
         (row.planned, row.put_off) = (Some(planned), None);
         self.planned[planned.pool].insert((planned.start, task), takes);
+        self.changed.note(task);
         true
     }
 
@@ -118,6 +119,7 @@ impl Tasks {
         } else {
             self.undecided.insert(task);
         }
+        self.changed.note(task);
         true
     }
 

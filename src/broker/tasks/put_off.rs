@@ -36,6 +36,7 @@ impl Tasks {
         self.ready.remove(*rank, || Shape::of(&Task::new(job, &row.refused)));
         self.ready.put_off(*rank, task, put_off.until);
         row.put_off = Some(put_off);
+        self.changed.note(task);
         true
     }
 
@@ -47,6 +48,7 @@ impl Tasks {
             let Phase::Ready { job, .. } = &row.phase else { continue };
             row.put_off = None;
             self.ready.insert(rank, task, Shape::of(&Task::new(job, &row.refused)));
+            self.changed.note(task);
             any = true;
         }
         any

@@ -98,7 +98,9 @@ impl Tasks {
     fn revise(&mut self, change: impl Fn(TaskId, &mut Row)) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.iter_mut().for_each(|(task, row)| change(*task, row));
+        let changed = std::mem::take(&mut self.changed);
         *self = Saved { rows, pools: self.lanes.len(), entered: self.entered }.into();
+        self.changed = changed;
     }
 }
 

@@ -64,6 +64,7 @@ impl Tasks {
         if placed.unseen {
             self.lanes[placed.pool].remove(task, placed);
         }
+        self.changed.note(task);
         match self.rows.remove(&task)? {
             Row { phase: Phase::Staging { job, placed }, refused, .. } => Some((placed.pool, job, refused)),
             _ => None,

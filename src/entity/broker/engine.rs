@@ -56,7 +56,7 @@ impl Broker {
             // Its limits are those of its workflow: they do not move.
             job.submit = course.ready.unwrap_or(now.time);
         }
-        self.policy.on(&BrokerEvent::Unblocked(job.id));
+        self.policy.on(&BrokerEvent::Unblocked { task, job: job.id });
         self.wait(job, Vec::new(), now, outbox);
         if let Some(planned) = planned.filter(|_| self.state.tasks.state(task).is_some()) {
             self.state.tasks.plan(task, planned);

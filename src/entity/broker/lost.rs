@@ -34,7 +34,7 @@ impl Broker {
                 }
                 _ => {}
             }
-            self.policy.on(&BrokerEvent::Returned { job: job.id, pool });
+            self.policy.on(&BrokerEvent::Returned { task: task(&job), job: job.id, pool });
         }
         self.lose(task(&job));
         self.wait_returned(job, refused, now, outbox);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{Broker, State};
-use crate::broker::{Act, Choice, Decision, Plan};
+use crate::broker::{Act, BrokerEvent, Choice, Decision, Plan};
 use crate::entity::{EntityError, Outbox, Stamp};
 use crate::model::TaskId;
 use crate::units::{Span, Time};
@@ -98,6 +98,7 @@ impl Broker {
         else {
             return Ok(self.state.pending.is_some());
         };
+        self.policy.on(&BrokerEvent::Planned);
         let stale = self.stale(&plan);
         let told = self.coming_choice.take();
         let holds = |task| !stale.contains(&task) && plan.iter().any(|decision| decision.task == task);
@@ -133,6 +134,7 @@ impl Broker {
     fn drop_decision(&mut self, decision: &Decision) {
         let State { tasks, pools, tally, .. } = &mut self.state;
         tally.stale += 1;
+        tasks.dropped(decision.task);
         if let (Act::Assign(at), Some(task)) = (decision.act, tasks.unplaced(decision.task))
             && self.abilities.pulls
         {
@@ -142,9 +144,14 @@ impl Broker {
 
     /// Drops what is being planned for tasks that wait for what is lost.
     pub(super) fn lose_pending(&mut self, lost: impl Fn(TaskId) -> bool) {
-        let Some(pending) = &mut self.state.pending else { return };
-        let before = pending.plan.len();
-        pending.plan.retain(|decision| !matches!(decision.act, Act::Plan(_)) || !lost(decision.task));
-        self.state.tally.stale += (before - pending.plan.len()) as u64;
+        let State { pending: Some(pending), tasks, tally, .. } = &mut self.state else { return };
+        pending.plan.retain(|decision| {
+            let stays = !matches!(decision.act, Act::Plan(_)) || !lost(decision.task);
+            if !stays {
+                tally.stale += 1;
+                tasks.dropped(decision.task);
+            }
+            stays
+        });
     }
 }

@@ -36,8 +36,9 @@ impl Broker {
     }
 
     /// Asks the policy about tasks that are ready. Returns its plan, and how long that takes. A plan without decisions takes no time.
-    fn ask(&mut self, asked: Asked, now: Stamp) -> (Plan, Span) {
-        let State { tasks, pools, workflows, data, .. } = &mut self.state;
+    fn ask(&mut self, asked: Asked, now: Stamp) -> Result<(Plan, Span), EntityError> {
+        self.tell_changes();
+        let State { tasks, pools, workflows, data, wake, .. } = &mut self.state;
         let files = Expected::new(workflows, data, &self.network, now.time);
         let mut view = GridView::new(now.time, pools, tasks, asked, self.spec.count_in_flight);
         if self.abilities.workflows {
@@ -50,9 +51,11 @@ impl Broker {
         if let Some(job) = self.traced {
             view = view.traced(job);
         }
-        let (own, plan) = match self.policy.plan(&mut view) {
-            Answer::Done(plan) => (Span::ZERO, plan),
-            Answer::After(own, plan) => (own, plan),
+        let (own, plan, later) = match self.policy.plan(&mut view) {
+            Answer::Done(plan) => (Span::ZERO, plan, None),
+            Answer::After(own, plan) => (own, plan, None),
+            Answer::Later { at, takes, plan } => (takes, plan, Some(at)),
+            Answer::Failed(error) => return Err(error.into()),
         };
         let told = view.take_choice();
         let takes = if plan.is_empty() { Span::ZERO } else { own + self.spec.planning.of(plan.len()) };
@@ -61,7 +64,10 @@ impl Broker {
         } else {
             self.coming_choice = told;
         }
-        (plan, takes)
+        if let Some(at) = later {
+            *wake = Some(wake.map_or(at, |wake| wake.min(at)));
+        }
+        Ok((plan, takes))
     }
 
     /// Whether the policy is asked about one task at a time. Sites report at every change: each assignment sees those before it, as far as
@@ -77,7 +83,7 @@ impl Broker {
         if self.is_one_by_one() {
             return self.plan_one_by_one(all, now, outbox);
         }
-        let (plan, takes) = self.ask(if all { Asked::All } else { Asked::New }, now);
+        let (plan, takes) = self.ask(if all { Asked::All } else { Asked::New }, now)?;
         if takes.is_zero() {
             for decision in plan {
                 self.carry_out(decision, now, outbox)?;
@@ -101,7 +107,7 @@ impl Broker {
         while let Some(next) = self.state.tasks.next_ready(after, !all) {
             after = Some(next.rank());
             let asked = Asked::One(next.id());
-            let (plan, takes) = self.ask(asked, now);
+            let (plan, takes) = self.ask(asked, now)?;
             if !takes.is_zero() {
                 return self.begin_plan(plan, takes, now);
             }

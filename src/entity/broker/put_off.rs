@@ -1,7 +1,7 @@
 //! Jobs that wait here until it is time to send them.
 
 use super::Broker;
-use crate::broker::PutOff;
+use crate::broker::{BrokerEvent, PutOff};
 use crate::entity::{EntityError, Stamp};
 use crate::model::TaskId;
 
@@ -30,6 +30,7 @@ impl Broker {
     pub(super) fn wake_those_due(&mut self, now: Stamp) {
         if self.state.tasks.wake(now.time) {
             (self.fresh, self.all, self.state.last) = (true, true, now.time);
+            self.policy.on(&BrokerEvent::Due);
         }
     }
 }
