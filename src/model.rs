@@ -7,9 +7,11 @@ mod churn;
 mod class;
 mod elastic;
 mod enactment;
+mod failure_trace;
 mod failures;
 mod grid;
 mod ids;
+mod in_use;
 mod job;
 mod layout;
 mod levels;
@@ -42,6 +44,7 @@ pub use enactment::{
     EstimateBase, LostData, PlanRepair, TaskOrder, TransferMode, TransferOutcome, TransferRecord,
     WorkflowSettings,
 };
+pub use failure_trace::{FailureTrace, NodeOutages, Outage, TracedChurn};
 pub use failures::{Faults, TaskFailures};
 pub use grid::{
     BrokerSpec, DataRates, GridSpec, Link, NetworkSpec, Payer, PlanningTime, Replan, Sharing, StorageSpec,

@@ -153,12 +153,14 @@ impl Scenario {
         };
         let own = resolved.site_workloads.iter().flatten().count();
         let events: usize = sites.iter().map(|site| site.churn.script.len() + site.orders.len()).sum();
-        let churning = sites.iter().filter(|site| site.churn.random.is_some()).count();
+        let traced = sites.iter().filter(|site| site.churn.traced.is_some()).count();
+        let churning = sites.iter().filter(|site| site.churn.draws()).count();
         for (count, text) in [
             (resolved.portal.len(), counted(resolved.portal.len(), "workload") + " through the portal"),
             (own, format!("{own} at sites")),
             (events, counted(events, "event")),
             (churning, format!("random outages at {}", counted(churning, "site"))),
+            (traced, format!("outages of a trace at {}", counted(traced, "site"))),
         ] {
             if count > 0 {
                 line += ", ";

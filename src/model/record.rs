@@ -257,6 +257,8 @@ pub enum EventCause {
     Unheeded(CommandRefusal),
     /// The attempt failed by itself, whatever the machines did.
     TaskFailed,
+    /// A node of the trace that the machines follow went down, or came back.
+    Trace,
 }
 
 impl fmt::Display for EventCause {
@@ -273,6 +275,7 @@ impl fmt::Display for EventCause {
             Self::Refused(reason) => return reason.fmt(f),
             Self::Unheeded(reason) => reason.name(),
             Self::TaskFailed => "task-failed",
+            Self::Trace => "trace",
         })
     }
 }

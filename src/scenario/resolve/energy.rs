@@ -27,6 +27,8 @@ pub(in crate::scenario) struct Calendar {
     currency: Option<(String, String)>,
     /// The traces that have been read.
     pub(in crate::scenario) traces: Traces,
+    /// What has been told of traces of failures.
+    pub(super) failures: super::churn::ToldFailures,
     /// Those that have been told of, by file and how it is read.
     told: Vec<(String, SeriesOptions)>,
     /// A line for each of them.
@@ -116,7 +118,7 @@ impl Checker<'_> {
     }
 
     /// The zone that the key `zone` at `path` names.
-    fn zone(&mut self, path: &Path, written: Option<&str>) -> Zone {
+    pub(super) fn zone(&mut self, path: &Path, written: Option<&str>) -> Zone {
         let read = written.map_or_else(|| Ok(Zone::default()), str::parse);
         read.unwrap_or_else(|error| {
             self.wrong(&path.key("zone"), error.to_string());
