@@ -10,6 +10,7 @@ mod enactment;
 mod failure_trace;
 mod failures;
 mod grid;
+mod group_failures;
 mod ids;
 mod in_use;
 mod job;
@@ -49,6 +50,7 @@ pub use failures::{Faults, TaskFailures};
 pub use grid::{
     BrokerSpec, DataRates, GridSpec, Link, NetworkSpec, Payer, PlanningTime, Replan, Sharing, StorageSpec,
 };
+pub use group_failures::{GroupFailures, GroupSize};
 pub use ids::{
     FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkflowId, WorkloadId,
 };

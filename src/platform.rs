@@ -19,7 +19,8 @@ mod usage;
 
 pub use bill::{Amounts, Bill};
 pub use churn::{
-    Law, Outages, OutagesError, OutagesSave, Presence, Reason, TracedError, TracedOutages, TracedSave, Turn,
+    GroupOutages, GroupOutagesSave, Law, Outages, OutagesError, OutagesSave, Presence, Reason, TracedError,
+    TracedOutages, TracedSave, Turn,
 };
 pub use curve::Curve;
 pub use drawn::{Draw, Drawn, Stretch};

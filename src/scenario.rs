@@ -73,6 +73,8 @@ pub struct Scenario {
     warnings: Vec<Problem>,
     /// A line for each trace.
     traces: Vec<String>,
+    /// A line for each partition whose machines fail in groups.
+    groups: Vec<String>,
     /// What a reader of figures should know of the traces.
     trace_notes: Vec<String>,
 }
@@ -134,6 +136,11 @@ impl Scenario {
     /// A line for each trace that was read: rows, step, from when to when, what is particular.
     pub fn trace_lines(&self) -> &[String] {
         &self.traces
+    }
+
+    /// A line for each partition whose machines fail in groups: how often, and for which part of the time they are up.
+    pub fn group_lines(&self) -> &[String] {
+        &self.groups
     }
 
     /// A line with the number of sites, processors, workloads and events.
@@ -212,6 +219,7 @@ impl Base {
             fine: ScenarioError::new(checker.fine).0,
             warnings: ScenarioError::new(checker.warnings).0,
             traces: checker.calendar.lines,
+            groups: checker.calendar.groups,
             trace_notes: checker.calendar.notes,
         })
     }

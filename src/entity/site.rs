@@ -135,7 +135,7 @@ impl Site {
                 attempts: spec.churn.attempts,
                 checkpoint: spec.churn.checkpoint,
                 sleep: if ever { sleep } else { Vec::new() },
-                mean_up: spec.churn.mean_up(),
+                mean_up: spec.churn.mean_up(part.machines()),
                 failed_attempts: Payer::default(),
             };
             let (part, name) = (part.clone(), spec.policy.to_string());

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::text::saved_as_text;
-use super::{Named, NamedError, PartitionId, ProcSet, TracedChurn};
+use super::{GroupFailures, Named, NamedError, PartitionId, ProcSet, TracedChurn};
 use crate::units::{Rate, Span, Time};
 
 /// The distribution of the time that a machine stays up or down.
@@ -126,6 +126,8 @@ pub struct PlannedChurn {
 pub struct ChurnSpec {
     /// Churn by chance, of each machine independently.
     pub random: Option<RandomChurn>,
+    /// Failures of several machines at once, beside those of each alone.
+    pub groups: Option<GroupFailures>,
     /// Outages as they were on a real grid.
     pub traced: Option<TracedChurn>,
     /// Churn by script, in order of time.
@@ -144,19 +146,20 @@ pub struct ChurnSpec {
 impl ChurnSpec {
     /// Whether machines come and go without a script.
     pub const fn has_outages(&self) -> bool {
-        self.random.is_some() || self.traced.is_some()
+        self.draws() || self.traced.is_some()
     }
 
     /// Whether outages are drawn from the seed of the run.
     pub const fn draws(&self) -> bool {
-        self.random.is_some()
+        self.random.is_some() || self.groups.is_some()
     }
 
-    /// The mean time for which a machine stays up, if it is known.
-    pub fn mean_up(&self) -> Option<Span> {
+    /// The mean time for which a machine of a partition of so many stays up, if it is known.
+    pub fn mean_up(&self, machines: u32) -> Option<Span> {
         let alone = self.random.map(|random| random.up.mean());
         let traced = self.traced.as_ref().and_then(TracedChurn::mean_up);
-        alone.into_iter().chain(traced).reduce(together)
+        let groups = self.groups.map(|groups| groups.mean_between(machines));
+        alone.into_iter().chain(traced).chain(groups).reduce(together)
     }
 }
 

@@ -259,6 +259,8 @@ pub enum EventCause {
     TaskFailed,
     /// A node of the trace that the machines follow went down, or came back.
     Trace,
+    /// Machines failed in a group, or came back after that.
+    Group,
 }
 
 impl fmt::Display for EventCause {
@@ -276,6 +278,7 @@ impl fmt::Display for EventCause {
             Self::Unheeded(reason) => reason.name(),
             Self::TaskFailed => "task-failed",
             Self::Trace => "trace",
+            Self::Group => "group",
         })
     }
 }

@@ -6,7 +6,9 @@ use super::Site;
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToNetwork, ToSite};
 use crate::local::Step;
 use crate::model::{ChurnAct, EventCause, Machines, PlannedChurn, ProcSet, SiteSpec};
-use crate::platform::{Outages, OutagesSave, Presence, Reason, TracedOutages, TracedSave, Turn};
+use crate::platform::{
+    GroupOutages, GroupOutagesSave, Outages, OutagesSave, Presence, Reason, TracedOutages, TracedSave, Turn,
+};
 use crate::units::{Rate, Time};
 
 /// Which machines are down and why, and which go down or come up next.
@@ -16,6 +18,8 @@ pub(super) struct Churn {
     outages: Vec<Option<Outages>>,
     /// Those of a trace, by partition; `None` where there are none.
     traced: Vec<Option<TracedOutages>>,
+    /// Failures of groups, by partition; `None` where there are none.
+    groups: Vec<Option<GroupOutages>>,
     presence: Vec<Presence>,
     /// The number of acts of the script that have been carried out.
     played: usize,
@@ -30,6 +34,7 @@ pub(super) struct Churn {
 pub(super) struct ChurnSave {
     outages: Vec<Option<OutagesSave>>,
     traced: Vec<Option<TracedSave>>,
+    groups: Vec<Option<GroupOutagesSave>>,
     presence: Vec<Presence>,
     played: usize,
     open: bool,
@@ -46,6 +51,11 @@ impl Churn {
         let follow = spec.churn.traced.as_ref();
         let traced = (0..spec.partitions.len()).map(|at| Some(TracedOutages::new(follow?, at)));
         let traced: Vec<Option<TracedOutages>> = traced.collect();
+        let groups = spec.partitions.iter().map(|part| {
+            let groups = spec.churn.groups.as_ref()?;
+            Some(GroupOutages::new(seed, &spec.name, &part.name, part.machines(), groups))
+        });
+        let groups = groups.collect();
         let presence = spec.partitions.iter().zip(&outages).zip(&traced).map(|((part, outages), traced)| {
             let mut presence = Presence::new(part.machines(), part.absent);
             let random = outages.as_ref().map(|outages| (outages.down(), Reason::Chance));
@@ -55,7 +65,7 @@ impl Churn {
             }
             presence
         });
-        Self { presence: presence.collect(), outages, traced, played: 0, open: true, back: None }
+        Self { presence: presence.collect(), outages, traced, groups, played: 0, open: true, back: None }
     }
 
     /// Machines of a partition that are down.
@@ -67,12 +77,14 @@ impl Churn {
     pub(super) fn next(&self, spec: &SiteSpec) -> Option<Time> {
         let chance = self.outages.iter().flatten().filter_map(Outages::next);
         let trace = self.traced.iter().flatten().filter_map(TracedOutages::next);
+        let groups = self.groups.iter().flatten().filter_map(GroupOutages::next);
         let script = spec.churn.script.get(self.played).map(|act| act.at);
-        chance.chain(trace).chain(script).min()
+        chance.chain(groups).chain(trace).chain(script).min()
     }
 
     /// The machines of a partition that come or leave up to and including `now` for this reason, if any may.
     fn due(&mut self, partition: usize, why: Reason, now: Time) -> Vec<(u32, Turn)> {
+        let groups = &mut self.groups[partition];
         match (why, &mut self.outages[partition], &mut self.traced[partition]) {
             (Reason::Chance, Some(outages), _) if outages.next().is_some_and(|next| next <= now) => {
                 outages.due(now)
@@ -80,6 +92,7 @@ impl Churn {
             (Reason::Trace, _, Some(outages)) if outages.next().is_some_and(|next| next <= now) => {
                 outages.due(now)
             }
+            (Reason::Group, ..) => groups.as_mut().map(|groups| groups.due(now)).unwrap_or_default(),
             _ => Vec::new(),
         }
     }
@@ -101,6 +114,7 @@ impl Churn {
         ChurnSave {
             outages: self.outages.iter().map(|outages| outages.as_ref().map(Outages::save)).collect(),
             traced: self.traced.iter().map(|outages| outages.as_ref().map(TracedOutages::save)).collect(),
+            groups: self.groups.iter().map(|groups| groups.as_ref().map(GroupOutages::save)).collect(),
             presence: self.presence.clone(),
             played: self.played,
             open: self.open,
@@ -153,6 +167,17 @@ impl Churn {
                 (None, None, _) => {}
             }
         }
+        for ((groups, saved), part) in self.groups.iter_mut().zip(saved.groups).zip(&spec.partitions) {
+            match (&mut *groups, saved, adopt) {
+                (Some(groups), Some(saved), _) => {
+                    groups.restore(saved, adopt.map_or(Time::ZERO, |now| now.time));
+                }
+                (Some(groups), None, Some(now)) => groups.begin_at(now.time),
+                (Some(_), None, None) => return Err("it was saved without failures of groups".to_owned()),
+                (None, Some(saved), _) => *groups = Some(GroupOutages::ceasing(part.machines(), saved)),
+                (None, None, _) => {}
+            }
+        }
         self.presence = saved.presence;
         (self.played, self.open) = (saved.played, saved.open);
         if let Some(now) = adopt {
@@ -178,14 +203,18 @@ impl Site {
         self.churn.open
     }
 
-    /// Handles the churn of this moment: random outages first, those of a trace, then the script, then commands.
+    /// Handles the churn of this moment: random outages first, of single machines and of groups, those of a trace, then the script, then commands.
     pub(super) fn churn_due(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         if !self.causes.churn_pending && self.mail.due().is_none_or(|due| due > now) {
             return Ok(());
         }
         let (time, was_open) = (now.time, self.churn.open);
         for at in 0..self.partitions.len() {
-            for (why, cause) in [(Reason::Chance, EventCause::Chance), (Reason::Trace, EventCause::Trace)] {
+            for (why, cause) in [
+                (Reason::Chance, EventCause::Chance),
+                (Reason::Group, EventCause::Group),
+                (Reason::Trace, EventCause::Trace),
+            ] {
                 let turns = self.churn.due(at, why, time);
                 if turns.is_empty() {
                     continue;

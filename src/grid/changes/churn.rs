@@ -1,13 +1,18 @@
 //! What changes of the churn of a site.
 
 use super::{Found, quoted, unlimited};
-use crate::model::{CheckpointInterval, ChurnSpec, FailureAction, RandomChurn, TracedChurn};
+use crate::model::{CheckpointInterval, ChurnSpec, FailureAction, GroupFailures, RandomChurn, TracedChurn};
 
 impl Found {
     pub(super) fn churn(&mut self, old: &ChurnSpec, new: &ChurnSpec) {
         self.may("random outages", &old.random, &new.random, |random| match random {
             None => "none".to_owned(),
             Some(RandomChurn { up, down }) => format!("up {}, down {}", quoted(up), quoted(down)),
+        });
+        self.may("failures of groups", &old.groups, &new.groups, |groups| {
+            let Some(GroupFailures { every, size, window, down }) = groups else { return "none".to_owned() };
+            let (every, down) = (quoted(every), quoted(down));
+            format!("every {every} of {}, within {}, down {down}", quoted(size), window.written())
         });
         self.may("failure trace", &old.traced, &new.traced, |traced| {
             let Some(TracedChurn { trace, origin, .. }) = traced else { return "none".to_owned() };

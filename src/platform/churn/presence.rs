@@ -18,11 +18,13 @@ pub enum Reason {
     Site,
     /// The node that it follows was down.
     Trace,
+    /// It failed in a group.
+    Group,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Chance, Self::Script, Self::Site, Self::Trace];
+    pub const ALL: [Self; 5] = [Self::Chance, Self::Script, Self::Site, Self::Trace, Self::Group];
 }
 
 /// The machines of a partition: which are present, for which reasons the others are down, and which are slowed down.

@@ -1,6 +1,6 @@
 //! Machine availability.
 
-use crate::model::{Distribution, FailureAction};
+use crate::model::{Distribution, FailureAction, GroupSize};
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::words::{Best, Or};
 use crate::units::{Span, Timestamp};
@@ -13,6 +13,9 @@ keys! {
         up: Option<Distribution>;
         /// How long it stays down.
         down: Option<Distribution>;
+        /// [Failures of several machines at once](churn.md#groups), such as a rack of 16: `{ every = "exponential[mean=20 d]", rack = 16 }`. Machines fail alone
+        /// too if `up` and `down` are given.
+        group: Option<GroupKeys> => "none";
         /// [A trace](churn.md) of failures instead, which the machines follow: `event_trace.tab` of the Failure Trace Archive, or the list of Los Alamos,
         /// plain or packed with gzip or xz: a path relative to the file that names it, or `archive:NAME`, searched in the folder `$GRIDEMU_DATA` and its
         /// subfolder `fta`.
@@ -37,5 +40,21 @@ keys! {
         checkpoint: Or<Best, Span> = Or::Word(Best::None);
         /// Time for writing a checkpoint.
         checkpoint_cost: Span = Span::from_secs(60);
+    }
+}
+
+keys! {
+    /// Failures of several machines of a partition at once: one of `rack` and `size`.
+    GroupKeys, "`{ every = \"exponential[mean=20 d]\", rack = 16 }`" {
+        /// Time from one failure to the next: of each rack, or, with `size`, of the partition.
+        every: Distribution;
+        /// Machines of a rack: so many in a row, by number, and all of them fail.
+        rack: Option<u32>;
+        /// Machines at random that fail instead: `4`, `"geometric[mean=1.2]"` or `"lognormal[median=3,sigma=0.8]"`.
+        size: Option<GroupSize>;
+        /// Time within which all of them go down, each at a random time of its own.
+        window: Span = Span::ZERO;
+        /// How long each of them stays down.
+        down: Option<Distribution> => "that of `churn`";
     }
 }

@@ -1,5 +1,7 @@
 //! Resolves how the machines of a site come and go: by chance, or as the nodes of a trace did.
 
+mod groups;
+
 use std::collections::BTreeSet;
 
 use super::Checker;
@@ -24,6 +26,8 @@ pub(in crate::scenario) struct ToldFailures {
     files: Vec<(String, FailureOptions)>,
     /// Sites of which it was told which nodes they follow.
     sites: usize,
+    /// Sites of which it was told how often they fail in groups.
+    grouped: usize,
     /// The nodes that machines follow, by trace.
     followed: BTreeSet<(u128, u32)>,
 }
@@ -45,6 +49,7 @@ impl Checker<'_> {
                 None
             }
         };
+        let groups = self.groups(&at, keys);
         let path = &at;
         let interval = match keys.checkpoint {
             Or::Word(Best::None) => None,
@@ -58,7 +63,7 @@ impl Checker<'_> {
         }
         let cost = keys.checkpoint_cost;
         let computed = matches!(keys.checkpoint, Or::Word(Best::Young | Best::Daly));
-        if computed && random.is_none() && keys.trace.is_none() {
+        if computed && random.is_none() && groups.is_none() && keys.trace.is_none() {
             let message = "this interval depends on the mean up time of machines; add `up` and `down`, or give an interval";
             self.wrong(&path.key("checkpoint"), message);
         }
@@ -70,8 +75,12 @@ impl Checker<'_> {
         if keys.attempts == 0 {
             self.wrong(&path.key("attempts"), "a job needs at least one attempt");
         }
+        if let Some(groups) = &groups {
+            self.tell_groups(site, random, groups, partitions);
+        }
         ChurnSpec {
             random,
+            groups,
             traced,
             script: Vec::new(),
             on_failure: keys.on_failure,

@@ -33,6 +33,8 @@ pub(in crate::scenario) struct Calendar {
     told: Vec<(String, SeriesOptions)>,
     /// A line for each of them.
     pub(in crate::scenario) lines: Vec<String>,
+    /// A line for each partition whose machines fail in groups.
+    pub(in crate::scenario) groups: Vec<String>,
     /// What a reader of figures should know of them.
     pub(in crate::scenario) notes: Vec<String>,
 }

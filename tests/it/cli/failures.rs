@@ -1,6 +1,6 @@
 //! Machines that follow a trace of failures, from `check` to a fork.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -240,4 +240,86 @@ fn an_archive_is_found_by_name() {
     let data = [("GRIDEMU_DATA", argument(folder.path()))];
     let args = ["check", &scenario, "--set", "churn.trace=archive:there.tab"];
     assert!(with_environment(&data, &args).well().out.contains("trace `there.tab`: 6 nodes"));
+}
+
+const RACKS: &str = "seed = 4
+until = '20 d'
+[[site]]
+name = 'delft'
+machines = [{ class = 'node', count = 24 }]
+churn = { up = 'exponential[mean=40 h]', down = 'exponential[mean=1 h]' }
+workload = { poisson = { jobs = 200, every = '2 h', runtime = 'exponential[mean=1 h]', size = '1..16' } }
+";
+const GROUP: &str = "site.delft.churn.group={every=\"exponential[mean=5 d]\",rack=8,window=\"1 min\"}";
+
+/// The instants at which each machine left for this reason, by events.csv.
+fn left(out: &str, cause: &str) -> BTreeSet<(String, u32)> {
+    let table = fs::read_to_string(Path::new(out).join("events.csv")).unwrap();
+    let mut all = BTreeSet::new();
+    for cells in table.lines().map(|row| row.split(',').collect::<Vec<_>>()) {
+        if (cells[1], cells[2]) == ("left", cause) {
+            for part in cells[5].split(' ') {
+                let (first, last) = part.split_once('-').unwrap_or((part, part));
+                let machines = first.parse::<u32>().unwrap()..=last.parse().unwrap();
+                all.extend(machines.map(|machine| (cells[0].to_owned(), machine)));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn machines_fail_alone_and_in_groups() {
+    let folder = tempfile::tempdir().unwrap();
+    let [scenario, alone, both] =
+        ["grid.toml", "alone", "both"].map(|name| argument(&folder.path().join(name)));
+    fs::write(&scenario, RACKS).unwrap();
+    let checked = gridemu(&["check", &scenario, "--set", GROUP]);
+    let told = "machines of `delft/node`: a machine fails in racks of 8 every 5 d in the mean, and is up 99.17 % of the time as far as these go, 97.56 % alone, 96.75 % in all\n";
+    assert!(checked.well().out.starts_with(told), "{}", checked.out);
+    gridemu(&["run", &scenario, "--out", &alone]).well();
+    gridemu(&["run", &scenario, "--out", &both, "--set", GROUP]).well();
+    gridemu(&["validate", &both]).well();
+    // Groups shift no failure of a machine alone; some are not told, because the machine is down.
+    let (before, after) = (left(&alone, "chance"), left(&both, "chance"));
+    assert!(
+        after.is_subset(&before) && after.len() * 10 > before.len() * 9,
+        "{} of {}",
+        after.len(),
+        before.len()
+    );
+    let groups = left(&both, "group");
+    assert!((40..140).contains(&groups.len()) && left(&alone, "group").is_empty(), "{}", groups.len());
+    // Nor does anything else shift a group: with other machines, and none that fails alone.
+    let none = argument(&folder.path().join("none"));
+    let without = format!(
+        "site.delft.churn={{down=\"exponential[mean=1 h]\",{}}}",
+        "group={every=\"exponential[mean=5 d]\",rack=8,window=\"1 min\"}"
+    );
+    let refused = gridemu(&["check", &scenario, "--set", &without]);
+    refused.ends(2, &["`down` needs `up`"]);
+    let without = "site.delft.churn={group={every=\"exponential[mean=5 d]\",rack=8,window=\"1 min\",down=\"exponential[mean=1 h]\"}}";
+    gridemu(&["run", &scenario, "--out", &none, "--set", without]).well();
+    assert!(groups.is_subset(&left(&none, "group")));
+}
+
+#[test]
+fn what_no_group_is_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = argument(&folder.path().join("grid.toml"));
+    fs::write(&scenario, RACKS).unwrap();
+    let every = "every=\"exponential[mean=5 d]\"";
+    for (group, says) in [
+        (format!("{{{every}}}"), "how many machines fail at once? Give a `rack`"),
+        (format!("{{{every},rack=0}}"), "a rack has at least one machine"),
+        (format!("{{{every},rack=8,size=\"geometric[mean=2]\"}}"), "`rack` and `size` exclude each other"),
+        (format!("{{{every},size=\"geometric[mean=0.5]\"}}"), "a number from 1 to 1000000"),
+        (format!("{{{every},size=\"uniform[mean=2]\"}}"), "write `4`, `geometric[mean=1.2]`"),
+        ("{rack=8}".to_owned(), "every"),
+    ] {
+        gridemu(&["check", &scenario, "--set", &format!("site.delft.churn.group={group}")]).ends(2, &[says]);
+    }
+    let set = format!("site.delft.churn={{group={{{every},rack=8}}}}");
+    gridemu(&["check", &scenario, "--set", &set])
+        .ends(2, &["how long do its machines stay down? Give `down`"]);
 }
