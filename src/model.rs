@@ -7,9 +7,12 @@ mod churn;
 mod class;
 mod elastic;
 mod enactment;
+mod failure_trace;
 mod failures;
 mod grid;
+mod group_failures;
 mod ids;
+mod in_use;
 mod job;
 mod layout;
 mod levels;
@@ -42,10 +45,12 @@ pub use enactment::{
     EstimateBase, LostData, PlanRepair, TaskOrder, TransferMode, TransferOutcome, TransferRecord,
     WorkflowSettings,
 };
+pub use failure_trace::{FailureTrace, NodeOutages, Outage, TracedChurn};
 pub use failures::{Faults, TaskFailures};
 pub use grid::{
     BrokerSpec, DataRates, GridSpec, Link, NetworkSpec, Payer, PlanningTime, Replan, Sharing, StorageSpec,
 };
+pub use group_failures::{GroupFailures, GroupSize};
 pub use ids::{
     FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkflowId, WorkloadId,
 };

@@ -18,7 +18,10 @@ mod tariff;
 mod usage;
 
 pub use bill::{Amounts, Bill};
-pub use churn::{Law, Outages, OutagesError, OutagesSave, Presence, Reason, Turn};
+pub use churn::{
+    GroupOutages, GroupOutagesSave, Law, Outages, OutagesError, OutagesSave, Presence, Reason, TracedError,
+    TracedOutages, TracedSave, Turn,
+};
 pub use curve::Curve;
 pub use drawn::{Draw, Drawn, Stretch};
 pub use moved::{DataBill, Moved};

@@ -75,6 +75,8 @@ pub struct Scenario {
     warnings: Vec<Problem>,
     /// A line for each trace.
     traces: Vec<String>,
+    /// A line for each partition whose machines fail in groups.
+    groups: Vec<String>,
     /// What a reader of figures should know of the traces.
     trace_notes: Vec<String>,
 }
@@ -138,6 +140,11 @@ impl Scenario {
         &self.traces
     }
 
+    /// A line for each partition whose machines fail in groups: how often, and for which part of the time they are up.
+    pub fn group_lines(&self) -> &[String] {
+        &self.groups
+    }
+
     /// A line with the number of sites, processors, workloads and events.
     pub fn line(&self) -> String {
         let resolved = &self.resolved;
@@ -160,12 +167,14 @@ impl Scenario {
         };
         let own = resolved.site_workloads.iter().flatten().count();
         let events: usize = sites.iter().map(|site| site.churn.script.len() + site.orders.len()).sum();
-        let churning = sites.iter().filter(|site| site.churn.random.is_some()).count();
+        let traced = sites.iter().filter(|site| site.churn.traced.is_some()).count();
+        let churning = sites.iter().filter(|site| site.churn.draws()).count();
         for (count, text) in [
             (resolved.portal.len(), counted(resolved.portal.len(), "workload") + " through the portal"),
             (own, format!("{own} at sites")),
             (events, counted(events, "event")),
             (churning, format!("random outages at {}", counted(churning, "site"))),
+            (traced, format!("outages of a trace at {}", counted(traced, "site"))),
         ] {
             if count > 0 {
                 line += ", ";
@@ -217,6 +226,7 @@ impl Base {
             fine: ScenarioError::new(checker.fine).0,
             warnings: ScenarioError::new(checker.warnings).0,
             traces: checker.calendar.lines,
+            groups: checker.calendar.groups,
             trace_notes: checker.calendar.notes,
         })
     }

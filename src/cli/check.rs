@@ -76,6 +76,9 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     for line in scenario.trace_lines() {
         say(&format!("trace {line}"))?;
     }
+    for line in scenario.group_lines() {
+        say(&format!("machines of {line}"))?;
+    }
     say(&format!("{}: valid: {}", args.scenario.display(), scenario.line()))
 }
 

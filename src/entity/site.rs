@@ -135,7 +135,7 @@ impl Site {
                 attempts: spec.churn.attempts,
                 checkpoint: spec.churn.checkpoint,
                 sleep: if ever { sleep } else { Vec::new() },
-                mean_up: spec.churn.random.map(|random| random.up.mean()),
+                mean_up: spec.churn.mean_up(part.machines()),
                 failed_attempts: Payer::default(),
             };
             let (part, name) = (part.clone(), spec.policy.to_string());
@@ -251,7 +251,7 @@ impl Site {
 
     /// Whether machines ever go down or come up here.
     pub fn churns(&self) -> bool {
-        self.spec.churn.random.is_some() || !self.spec.churn.script.is_empty()
+        self.spec.churn.has_outages() || !self.spec.churn.script.is_empty()
     }
 
     /// Makes the accounts of the processors begin now and end with the run, not with the first and the last job.

@@ -180,7 +180,7 @@ fn at_each_site(scenario: &Scenario, sets: &[Override]) -> Result<Vec<Override>,
             all.push(set.clone());
             continue;
         }
-        let with_churn = sites.iter().filter(|site| site.churn.random.is_some());
+        let with_churn = sites.iter().filter(|site| site.churn.has_outages());
         let before = all.len();
         all.extend(with_churn.map(|site| set.under(&format!("site.{}", site.name))));
         if all.len() == before {

@@ -8,7 +8,7 @@ use crate::model::{
     TransferMode,
 };
 use crate::scenario::{Scenario, listed};
-use crate::units::{Time, counted};
+use crate::units::{Span, Time, counted};
 use crate::workload::LimitRules;
 
 /// Notes of the grid's entities. A `single` site is not named.
@@ -54,7 +54,7 @@ fn capped(site: &SiteSpec) -> Option<String> {
     Some(format!("its power cap of {cap} leaves {most} of {usable} processors"))
 }
 
-/// What a reader should know of the traces of prices and carbon intensities.
+/// What a reader should know of the traces of prices, carbon intensities and failures.
 pub(super) fn of_traces(scenario: &Scenario, grid: &Grid) -> Vec<String> {
     let mut notes = scenario.trace_notes().to_vec();
     let ends = grid.sites().flat_map(|site| site.partitions().iter().map(|part| part.usage().to)).max();
@@ -66,6 +66,24 @@ pub(super) fn of_traces(scenario: &Scenario, grid: &Grid) -> Vec<String> {
             notes.push(format!(
                 "the trace `{trace}` ends at {end}, and the run at {ended}: its last value went on"
             ));
+        }
+    }
+    for site in &scenario.resolved.grid.sites {
+        let Some(traced) = &site.churn.traced else { continue };
+        let of = &traced.trace;
+        if let (Some(ends), Some(begin), Some(end)) = (ends, of.begin(), of.end())
+            && let Some(lasts) = end.since(begin)
+            // A run ends at a full minute.
+            && ends.since(Time::ZERO) + traced.origin > lasts + Span::from_secs(60)
+        {
+            let note = format!(
+                "the trace `{of}` ended after {} of the run, which lasted {}: its machines then stayed as they were",
+                (lasts - traced.origin).told(),
+                ends.told()
+            );
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
         }
     }
     notes

@@ -24,12 +24,14 @@ pub fn rerun(folder: &RunFolder, policies: &Policies) -> Result<Run, RunError> {
         return Err(RunError::request(message)
             .with_hint("put it back: the run is repeated, and needs the jobs of its log"));
     }
-    if let Some((trace, _)) = resolved.traces().into_iter().find(|(trace, _)| trace.steps().is_none()) {
-        let (folder, trace) = (folder.dir().display(), trace.name());
+    let values = resolved.traces().into_iter().filter(|(trace, _)| trace.steps().is_none());
+    let failures = resolved.failure_traces().into_iter().filter(|trace| trace.nodes().is_none());
+    let lost = values.map(|(trace, _)| (trace.name(), "prices"));
+    if let Some((trace, what)) = lost.chain(failures.map(|trace| (trace.name(), "outages"))).next() {
+        let folder = folder.dir().display();
         let message = format!("the trace of the run in `{folder}` cannot be read any more: `{trace}`");
-        return Err(
-            RunError::request(message).with_hint("put it back: the run is repeated, and needs its prices")
-        );
+        return Err(RunError::request(message)
+            .with_hint(format!("put it back: the run is repeated, and needs its {what}")));
     }
     scenario.resolved.output.folder = None;
     scenario.resolved.checkpoint = None;

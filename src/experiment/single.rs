@@ -43,7 +43,7 @@ pub(super) fn single(
         options: typed(site, planned),
         random: planned.workload.generator().is_some()
             || matches!(shaping.estimates, EstimateSource::Tsafrir(_))
-            || site.churn.random.is_some(),
+            || site.churn.draws(),
         offered_load: offered
             .map(|value| OfferedLoad { value, over: "processors × the span of submissions".to_owned() }),
         longest_queue: grid.sites().next().map(Site::tally).unwrap_or_default().longest_queue,

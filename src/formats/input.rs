@@ -3,6 +3,7 @@
 use std::io::{self, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
 
 /// The number of bytes read at once from a plain file, and the size of the buffers of a gzip stream.
 const CHUNK: usize = 128 * 1024;
@@ -10,16 +11,14 @@ const CHUNK: usize = 128 * 1024;
 /// The longest line of any format here; the rest of a longer one is dropped unread.
 pub(crate) const MAX_LINE: usize = 64 * 1024;
 
-/// Compressions that are recognised only to be named in an error.
-const FOREIGN: [(&[u8], &str); 5] = [
-    (b"\xfd7zXZ", "xz"),
-    (b"BZh", "bzip2"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
-    (b"PK\x03\x04", "zip"),
-    (b"\x1f\x9d", "compress"),
-];
+/// The most memory that unpacking xz may take, in KiB: four times what the strongest of its presets needs.
+const XZ_MEMORY: u32 = 256 * 1024;
 
-/// `input` as plain bytes: decompressed if it begins like a gzip stream (of one member or several), else as it is.
+/// Compressions that are recognised only to be named in an error.
+const FOREIGN: [(&[u8], &str); 4] =
+    [(b"BZh", "bzip2"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"PK\x03\x04", "zip"), (b"\x1f\x9d", "compress")];
+
+/// `input` as plain bytes: decompressed if it begins like a stream of gzip or xz (of one member or several), else as it is.
 ///
 /// # Errors
 /// The error of reading the first bytes; [`io::ErrorKind::Unsupported`] names a compression that is not supported.
@@ -30,13 +29,15 @@ pub(crate) fn unpacked(mut input: Box<dyn Read + Send>) -> io::Result<Box<dyn Re
         let problem = format!("it is compressed with {name}, which is not read here");
         return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
     }
-    let gzip = magic.starts_with(b"\x1f\x8b");
+    let (gzip, xz) = (magic.starts_with(b"\x1f\x8b"), magic.starts_with(b"\xfd7zXZ"));
     let whole = io::Cursor::new(magic).chain(input);
-    if gzip {
-        Ok(Box::new(MultiGzDecoder::new(BufReader::with_capacity(CHUNK, whole))))
-    } else {
-        Ok(Box::new(whole))
-    }
+    Ok(match (gzip, xz) {
+        (true, _) => Box::new(MultiGzDecoder::new(BufReader::with_capacity(CHUNK, whole))),
+        (_, true) => {
+            Box::new(XzReader::new_mem_limit(BufReader::with_capacity(CHUNK, whole), true, XZ_MEMORY))
+        }
+        _ => Box::new(whole),
+    })
 }
 
 /// What the user can do about a failure to read.
@@ -162,6 +163,22 @@ impl Lines {
         (self.start, self.end) = (MAX_LINE, MAX_LINE);
         Ok(())
     }
+}
+
+/// The cells of a line, without blanks and quotes around them.
+pub(crate) fn cells(line: &str, separator: char) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut quoted = false;
+    for sign in line.chars() {
+        if sign == '"' {
+            quoted = !quoted;
+        } else if sign == separator && !quoted {
+            cells.push(String::new());
+        } else if let Some(cell) = cells.last_mut() {
+            cell.push(sign);
+        }
+    }
+    cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
 #[cfg(test)]

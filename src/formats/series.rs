@@ -15,16 +15,14 @@
 //!
 //! Values become integers of a [`Unit`], digit by digit.
 
-mod decimal;
-mod error;
 mod rows;
 mod unit;
 
 use std::io::Read;
 
-pub use error::SeriesError;
 pub use unit::{Unit, measured, no_currency};
 
+use crate::formats::FileError;
 use crate::units::{Span, Timestamp, Zone, grouped};
 use rows::{Row, Rows};
 
@@ -108,7 +106,7 @@ pub struct Gaps {
 }
 
 impl Times {
-    const fn add(&mut self, line: u64) {
+    pub(in crate::formats) const fn add(&mut self, line: u64) {
         if self.count == 0 {
             self.line = line;
         }
@@ -119,8 +117,8 @@ impl Times {
 /// Reads a file, plain or compressed with gzip; `name` is its name in messages.
 ///
 /// # Errors
-/// [`SeriesError`] names the file and the line.
-pub fn read(name: &str, input: Box<dyn Read + Send>, options: &SeriesOptions) -> Result<Series, SeriesError> {
+/// [`FileError`] names the file and the line.
+pub fn read(name: &str, input: Box<dyn Read + Send>, options: &SeriesOptions) -> Result<Series, FileError> {
     let mut rows = Rows::open(name, input, options)?;
     let mut values: Vec<(Timestamp, i64, u64)> = Vec::new();
     let (mut all, mut empty, mut negative, mut rounded) = (0, 0, 0, 0);
@@ -150,7 +148,7 @@ pub fn read(name: &str, input: Box<dyn Read + Send>, options: &SeriesOptions) ->
             (_, 0) => ("it has no values", "a column with numbers is expected; `column` names it"),
             _ => ("it has a single value", "write it as it is, without a file"),
         };
-        return Err(SeriesError::new(name, 0, problem, hint));
+        return Err(FileError::new(name, 0, problem, hint));
     };
     let step = commonest(&times[..inside]);
     let mut gaps = Gaps::default();

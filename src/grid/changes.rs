@@ -1,14 +1,16 @@
 //! What changes when a run continues under another description, and what cannot.
 
+mod churn;
+
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use thiserror::Error;
 
 use crate::model::{
-    BrokerSpec, CheckpointInterval, ChurnSpec, DataRates, FailureAction, GridSpec, InstantOrder, Link,
-    LostData, MachineGroup, PartitionSpec, Payer, PerKwh, PlanRepair, PlanningTime, RandomChurn, Replan,
-    Sharing, SiteSpec, SiteTariff, TaskOrder, TransferMode, WorkflowSettings,
+    BrokerSpec, DataRates, GridSpec, InstantOrder, Link, LostData, MachineGroup, PartitionSpec, Payer,
+    PerKwh, PlanRepair, PlanningTime, Replan, Sharing, SiteSpec, SiteTariff, TaskOrder, TransferMode,
+    WorkflowSettings,
 };
 use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
 
@@ -237,36 +239,6 @@ impl Found {
         let (was, is) = (&old.carbon_by_hour, &new.carbon_by_hour);
         self.may("carbon intensity by the hour", was, is, or("flat"));
         self.may("time of day at the beginning of the run", &old.starts_at, &new.starts_at, written);
-    }
-
-    fn churn(&mut self, old: &ChurnSpec, new: &ChurnSpec) {
-        self.may("random outages", &old.random, &new.random, |random| match random {
-            None => "none".to_owned(),
-            Some(RandomChurn { up, down }) => format!("up {}, down {}", quoted(up), quoted(down)),
-        });
-        self.script("scripted events of machines", &old.script, &new.script, |act| act.at);
-        self.may("failure action", &old.on_failure, &new.on_failure, |action| {
-            match action {
-                FailureAction::Requeue => "requeue",
-                FailureAction::Resubmit => "resubmit",
-                FailureAction::Wait => "wait",
-                FailureAction::Fail => "fail",
-            }
-            .to_owned()
-        });
-        let back = |back: &bool| if *back { "return to the broker".to_owned() } else { "stay".to_owned() };
-        let what = "waiting grid jobs when the site leaves";
-        self.may(what, &old.return_queued, &new.return_queued, back);
-        self.may("maximum number of attempts", &old.attempts, &new.attempts, unlimited);
-        self.may("checkpoints of later attempts", &old.checkpoint, &new.checkpoint, |wanted| {
-            let Some(wanted) = wanted else { return "none".to_owned() };
-            let every = match wanted.interval {
-                CheckpointInterval::Young => "by Young's rule".to_owned(),
-                CheckpointInterval::Daly => "by Daly's rule".to_owned(),
-                CheckpointInterval::Every(interval) => format!("every {}", interval.written()),
-            };
-            format!("{every}, {} each", wanted.cost.written())
-        });
     }
 
     fn network(&mut self, old: &GridSpec, new: &GridSpec) {

@@ -235,6 +235,8 @@ const fn cause_code(cause: EventCause) -> [u8; 2] {
         EventCause::Replanned => [7, 0],
         EventCause::Unheeded(reason) => [8, reason as u8],
         EventCause::TaskFailed => [9, 0],
+        EventCause::Trace => [10, 0],
+        EventCause::Group => [11, 0],
     }
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::text::saved_as_text;
-use super::{Named, NamedError, PartitionId, ProcSet};
+use super::{GroupFailures, Named, NamedError, PartitionId, ProcSet, TracedChurn};
 use crate::units::{Rate, Span, Time};
 
 /// The distribution of the time that a machine stays up or down.
@@ -126,6 +126,10 @@ pub struct PlannedChurn {
 pub struct ChurnSpec {
     /// Churn by chance, of each machine independently.
     pub random: Option<RandomChurn>,
+    /// Failures of several machines at once, beside those of each alone.
+    pub groups: Option<GroupFailures>,
+    /// Outages as they were on a real grid.
+    pub traced: Option<TracedChurn>,
     /// Churn by script, in order of time.
     pub script: Vec<PlannedChurn>,
     /// The failure action of its jobs.
@@ -137,6 +141,32 @@ pub struct ChurnSpec {
     pub attempts: Option<u32>,
     /// Whether running jobs write checkpoints, from which a later attempt, here or elsewhere, continues.
     pub checkpoint: Option<Checkpointing>,
+}
+
+impl ChurnSpec {
+    /// Whether machines come and go without a script.
+    pub const fn has_outages(&self) -> bool {
+        self.draws() || self.traced.is_some()
+    }
+
+    /// Whether outages are drawn from the seed of the run.
+    pub const fn draws(&self) -> bool {
+        self.random.is_some() || self.groups.is_some()
+    }
+
+    /// The mean time for which a machine of a partition of so many stays up, if it is known.
+    pub fn mean_up(&self, machines: u32) -> Option<Span> {
+        let alone = self.random.map(|random| random.up.mean());
+        let traced = self.traced.as_ref().and_then(TracedChurn::mean_up);
+        let groups = self.groups.map(|groups| groups.mean_between(machines));
+        alone.into_iter().chain(traced).chain(groups).reduce(together)
+    }
+}
+
+/// The mean time for which a machine is up that fails for two reasons.
+fn together(a: Span, b: Span) -> Span {
+    let (a, b) = (u128::from(a.micros()), u128::from(b.micros()));
+    Span::from_micros(u64::try_from(a * b / (a + b).max(1)).unwrap_or(u64::MAX))
 }
 
 impl Distribution {

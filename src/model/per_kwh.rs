@@ -1,12 +1,12 @@
 //! What a kilowatt-hour costs, or causes, over time.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::in_use::{InUse, Saved};
 use crate::units::{CarbonIntensity, EnergyPrice, Span, Timestamp};
 
 /// A price of electricity in 10⁻⁹ of the currency per kilowatt-hour, or a carbon intensity in micrograms per kilowatt-hour, over the time
@@ -103,14 +103,7 @@ struct Values {
     steps: Vec<(Span, i64)>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    name: String,
-    digest: u128,
-}
-
-/// The values of all traces in use, by their hash. What it has for a hash is always the same, so nothing depends on when it is asked.
-static IN_USE: Mutex<BTreeMap<u128, Weak<Values>>> = Mutex::new(BTreeMap::new());
+static IN_USE: InUse<Values> = InUse::new();
 
 impl Trace {
     /// The trace in the file `name`, whose first value begins at `begin` and whose last one ends at `end`.
@@ -127,13 +120,7 @@ impl Trace {
             hash.update(&value.to_le_bytes());
         }
         let digest = hash.digest128();
-        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
-        let values = in_use.get(&digest).and_then(Weak::upgrade).unwrap_or_else(|| {
-            in_use.retain(|_, values| values.strong_count() > 0);
-            let values = Arc::new(Values { begin, end, steps });
-            in_use.insert(digest, Arc::downgrade(&values));
-            values
-        });
+        let values = IN_USE.share(digest, Values { begin, end, steps });
         Self { name: name.to_owned(), digest, values: Some(values) }
     }
 
@@ -190,8 +177,7 @@ impl fmt::Display for Trace {
 
 impl From<Saved> for Trace {
     fn from(Saved { name, digest }: Saved) -> Self {
-        let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
-        Self { name, digest, values: in_use.get(&digest).and_then(Weak::upgrade) }
+        Self { name, digest, values: IN_USE.find(digest) }
     }
 }
 

@@ -261,6 +261,10 @@ pub enum EventCause {
     Unheeded(CommandRefusal),
     /// The attempt failed by itself, whatever the machines did.
     TaskFailed,
+    /// A node of the trace that the machines follow went down, or came back.
+    Trace,
+    /// Machines failed in a group, or came back after that.
+    Group,
 }
 
 impl fmt::Display for EventCause {
@@ -277,6 +281,8 @@ impl fmt::Display for EventCause {
             Self::Refused(reason) => return reason.fmt(f),
             Self::Unheeded(reason) => reason.name(),
             Self::TaskFailed => "task-failed",
+            Self::Trace => "trace",
+            Self::Group => "group",
         })
     }
 }

@@ -1,16 +1,21 @@
-//! Churn, or machine availability: outages by chance ([`Outages`]), and all reasons together ([`Presence`]).
+//! Churn, or machine availability: outages by chance ([`Outages`]), also of several machines at once ([`GroupOutages`]), those of a trace ([`TracedOutages`]), and all reasons together
+//! ([`Presence`]).
 //!
-//! # Chance and script are independent
+//! # The reasons are independent
 //!
-//! A machine can be down for each of three [`Reason`]s: by chance, by the script (or a command), or because its whole site has
+//! A machine can be down for each of several [`Reason`]s: by chance alone or in a group, by a trace, by the script (or a command), or because its whole site has
 //! left. It is present exactly if it is down for none of them. So a machine that left by script stays down until the script
 //! brings it back, whatever happens by chance; its process of chance continues meanwhile, and if the script brings it back during
 //! an outage, it stays down until that outage is over. Changing the script therefore changes no outage.
 
+mod groups;
 mod law;
 mod outages;
 mod presence;
+mod traced;
 
+pub use groups::{GroupOutages, GroupOutagesSave};
 pub use law::Law;
 pub use outages::{Outages, OutagesError, OutagesSave, Turn};
 pub use presence::{Presence, Reason};
+pub use traced::{TracedError, TracedOutages, TracedSave};

@@ -1,7 +1,7 @@
 //! Logs of public archives by their published names, independent of the folder in which this machine keeps them.
 //!
 //! `archive:KTH-SP2-1996-2.1-cln.swf.gz` is the log of that name in the folder given by the environment variable
-//! `GRIDEMU_DATA`, or in one of its subfolders: `swf`, `reference`, and for workflows `dax`, `gwf` and those of `wfcommons`, for prices and carbon intensities `energy`. A scenario or a campaign that replays a published
+//! `GRIDEMU_DATA`, or in one of its subfolders: `swf`, `reference`, and for workflows `dax`, `gwf` and those of `wfcommons`, for prices and carbon intensities `energy`, for failures `fta`. A scenario or a campaign that replays a published
 //! log can thus be passed on to others, and its hash does not depend on the folder.
 
 use std::path::{Component, Path, PathBuf};
@@ -11,7 +11,7 @@ pub const PREFIX: &str = "archive:";
 /// The environment variable with the folder.
 pub const VARIABLE: &str = "GRIDEMU_DATA";
 /// Subfolders of that folder that may contain a log.
-const FOLDERS: [&str; 11] = [
+const FOLDERS: [&str; 12] = [
     "",
     "swf",
     "reference",
@@ -23,6 +23,7 @@ const FOLDERS: [&str; 11] = [
     "dax",
     "gwf",
     "energy",
+    "fta",
 ];
 
 /// True if `log` is the name of a log of an archive rather than a path.
@@ -52,7 +53,7 @@ pub fn find(log: &str) -> Result<PathBuf, String> {
     let places = FOLDERS.iter().map(|folder| data.join(folder).join(name));
     places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
         format!(
-            "`{name}` is not in `{}` ({VARIABLE}), nor in its subfolders `swf`, `reference`, `energy`, `dax`, `gwf` and those of `wfcommons`",
+            "`{name}` is not in `{}` ({VARIABLE}), nor in its subfolders `swf`, `reference`, `energy`, `fta`, `dax`, `gwf` and those of `wfcommons`",
             data.display()
         )
     })

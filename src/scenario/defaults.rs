@@ -52,6 +52,9 @@ fn fill_site(site: &mut SiteKeys, path: &Path, document: &Document) {
             make_absolute(file, &path.key(key).key("trace"), document);
         }
     }
+    if let Some(file) = site.churn.as_value_mut().and_then(|churn| churn.trace.as_mut()) {
+        make_absolute(file, &path.key("churn").key("trace"), document);
+    }
     let first = site.machines.as_ref().and_then(|machines| machines.first()).map(MachineKeys::partition);
     for (number, reservation) in (1..).zip(site.reservation.iter_mut().flatten()) {
         reservation.name.get_or_insert_with(|| format!("reservation-{number}"));

@@ -149,7 +149,15 @@ impl Document {
             }
             let own = site.get_mut("churn").and_then(|entry| entry.node.table_mut());
             if let (Some(own), Some(all)) = (own, all.table()) {
-                all.0.iter().for_each(|entry| own.inherit(&entry.key, all));
+                // Outages by chance and those of a trace stand for each other.
+                let has = |keys: &[&str]| keys.iter().any(|key| own.get(key).is_some());
+                let (traced, random) = (has(&["trace"]), has(&["up", "down"]));
+                let replaced = |key: &str| {
+                    (traced && matches!(key, "up" | "down"))
+                        || (random && matches!(key, "trace" | "nodes" | "system" | "begin" | "zone"))
+                };
+                let inherited = all.0.iter().filter(|entry| !replaced(&entry.key));
+                inherited.for_each(|entry| own.inherit(&entry.key, all));
             }
         }
         let network = self.root.get("network").and_then(Node::table).cloned();

@@ -1,5 +1,6 @@
 //! The keys of a scenario: for each its name, kind of values, default and description.
 
+mod churn;
 mod energy;
 mod site;
 mod workflow;
@@ -8,6 +9,7 @@ mod workload;
 #[cfg(test)]
 mod tests;
 
+pub(super) use churn::ChurnKeys;
 pub(super) use energy::{Flat, PerKwhKey, SeriesKeys};
 pub(super) use site::SiteKeys;
 pub(super) use workflow::WorkflowKeys;
@@ -18,10 +20,10 @@ use super::kind::forms::PowerKey;
 use super::kind::key::keys;
 use super::kind::named::BrokerPolicy;
 use super::kind::priced::Priced;
-use super::kind::words::{All, Any, Best, Done, Engine, Nothing, Or, Unlimited, Virtual};
+use super::kind::words::{All, Any, Done, Engine, Nothing, Or, Unlimited, Virtual};
 use crate::broker::outside::NAME as OUTSIDE;
 use crate::metrics::{Definitions, Penalty};
-use crate::model::{Distribution, FailureAction, JobClasses, Named, Payer, Replan, Sharing};
+use crate::model::{JobClasses, Named, Payer, Replan, Sharing};
 use crate::store::EngineKind;
 use crate::units::{Bandwidth, Bytes, CarbonIntensity, DataEnergy, DataPrice, Power, Price, Span, Timestamp};
 
@@ -142,6 +144,8 @@ keys! {
         embodied: Option<EmbodiedKeys> => "not stated";
         /// The state in which its machines can sleep, under a [power policy](energy.md#power-policies): `{ power = "9 W", wake = "150 s" }`.
         sleep: Option<SleepKeys> => "none";
+        /// Nodes of the `trace` of the site's `churn` that its machines follow, such as `"G1/site1/c1/*"`, see [churn](#churn).
+        nodes: Option<String> => "those of `churn`";
         /// Memory of a machine: a task of a workflow that needs more [does not run on it](workflows.md#memory-and-tags). Without it tasks of any memory do.
         memory: Option<Bytes> => "not stated";
         /// What its machines are fit for, in words of your own such as `["gpu", "ssd"]`: a task that [requires a tag](workflows.md#memory-and-tags)
@@ -306,28 +310,6 @@ keys! {
         base: Span = Span::ZERO;
         /// Time of each task that a plan decides about.
         per_task: Span = Span::ZERO;
-    }
-}
-
-keys! {
-    /// How machines come and go, and what becomes of their jobs.
-    ChurnKeys, "a table of churn" {
-        /// How long a machine stays up: `"exponential[mean=45 h]"`, `"weibull[shape=0.7,mean=45 h]"` or
-        /// `"lognormal[median=1 h,sigma=1.6]"`. Without `up` and `down` machines leave only by events.
-        up: Option<Distribution>;
-        /// How long it stays down.
-        down: Option<Distribution>;
-        /// Failure action for a job whose machine leaves: it joins the end of its site's queue (`"requeue"`), returns to the
-        /// broker (`"resubmit"`), stalls until the machine is back (`"wait"`), or fails (`"fail"`).
-        on_failure: FailureAction = FailureAction::Requeue, was "running";
-        /// Whether grid jobs that wait at the site return to the broker when the whole site leaves.
-        return_queued: bool = false;
-        /// Maximum number of attempts: after that a job fails instead of being requeued.
-        attempts: u32 = 100;
-        /// When running jobs write checkpoints: at the interval of Young (1974) or Daly (2006), or after this much progress, such as `"30 min"`.
-        checkpoint: Or<Best, Span> = Or::Word(Best::None);
-        /// Time for writing a checkpoint.
-        checkpoint_cost: Span = Span::from_secs(60);
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::grid::Policies;
 use crate::metrics::{Definitions, Window};
-use crate::model::{GridSpec, PerKwh, SiteSpec, Trace};
+use crate::model::{FailureTrace, GridSpec, PerKwh, SiteSpec, Trace};
 use crate::scenario::checkpoint::CheckpointPlan;
 use crate::scenario::kind::words::Engine;
 use crate::scenario::program::ProgramPlan;
@@ -66,6 +66,18 @@ impl ResolvedScenario {
         traces
     }
 
+    /// The traces of failures that machines of its sites follow, each once.
+    pub fn failure_traces(&self) -> Vec<&FailureTrace> {
+        let mut traces: Vec<&FailureTrace> = Vec::new();
+        for traced in self.grid.sites.iter().filter_map(|site| site.churn.traced.as_ref()) {
+            let trace = &traced.trace;
+            if !traces.iter().any(|known| *known == trace && known.name() == trace.name()) {
+                traces.push(trace);
+            }
+        }
+        traces
+    }
+
     /// True if the portal submits workflows.
     pub fn has_workflows(&self) -> bool {
         self.portal.iter().any(|planned| matches!(planned.workload, Workload::Workflows(_)))
@@ -81,7 +93,7 @@ impl ResolvedScenario {
     /// True if the loop of a single site gives the same result as the other engines: no events but those of its jobs.
     pub(crate) fn runs_alone(&self) -> bool {
         let [site] = &self.grid.sites[..] else { return false };
-        let stands = site.churn.random.is_none() && site.churn.script.is_empty();
+        let stands = !site.churn.has_outages() && site.churn.script.is_empty();
         let jobs_only = stands && site.orders.is_empty() && site.reservations.is_empty();
         self.grid.broker.is_none() && self.until.is_none() && self.at_least.is_none() && jobs_only
     }
@@ -90,7 +102,7 @@ impl ResolvedScenario {
     /// random churn, choices of a random broker. Otherwise every seed gives the same run.
     pub fn draws(&self, policies: &Policies) -> bool {
         let mut workloads = self.site_workloads.iter().flatten().chain(&self.portal);
-        let churns = self.grid.sites.iter().any(|site| site.churn.random.is_some());
+        let churns = self.grid.sites.iter().any(|site| site.churn.draws());
         let maps = self.grid.broker.as_ref().is_some_and(|broker| {
             // An unknown policy is refused before anything is run.
             policies.broker.build(&broker.policy, 0).map_or(true, |(_, able)| able.random)

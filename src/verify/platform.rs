@@ -29,7 +29,7 @@ impl SiteFacts {
             .checkpoint
             .is_some_and(|checkpoint| !matches!(checkpoint.interval, CheckpointInterval::Every(_)));
         !self.spec.overrun
-            && churn.random.is_none()
+            && !churn.has_outages()
             && churn.script.is_empty()
             && (partition.cores <= 1 || !by_machines)
     }

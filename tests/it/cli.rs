@@ -6,6 +6,7 @@ mod cloud;
 mod compare;
 mod energy;
 mod engines;
+mod failures;
 mod figures;
 mod forked;
 mod forked_workflows;

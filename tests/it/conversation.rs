@@ -177,7 +177,11 @@ fn told(case: &GridCase, policy: &str) -> u32 {
 #[test]
 fn nothing_has_changed_in_what_runs_give() {
     let cases = cases();
-    let drawn = xxh3_64(format!("{cases:?}").replace(", ends: None", "").as_bytes());
+    // Cases are written as before there were traces and groups of failures.
+    let cases_drawn = [", ends: None", ", groups: None", ", traced: None"]
+        .iter()
+        .fold(format!("{cases:?}"), |text, new| text.replace(new, ""));
+    let drawn = xxh3_64(cases_drawn.as_bytes());
     let mut now =
         format!("A hash of the run of each case, and the policy of the broker.\n{drawn:016x} cases\n");
     // Rows stay where they are: what is new comes behind them, since a row decides which of the large cases it has.

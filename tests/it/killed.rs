@@ -51,6 +51,7 @@ fn cases() -> Vec<Case> {
         ),
         Case::run("everything", "tests/it/scenarios/killed/everything.toml", &["--threads", "2"]),
         Case::run("churn", "configs/churn.toml", &["--set", "checkpoint.every_events=500"]),
+        Case::run("trace", "configs/failure-trace.toml", &["--set", "checkpoint.every_events=200"]),
         Case::run("workflows", "configs/workflows.toml", &["--set", "checkpoint.every_events=300"]),
         Case::run(
             "lost data",

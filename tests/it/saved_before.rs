@@ -10,9 +10,9 @@ use gridemu::entity::ToSite;
 use gridemu::grid::{Command, Grid, GridSave, Merge, Policies, RunSegment, WindowOptions};
 use gridemu::metrics::Fingerprint;
 use gridemu::model::{
-    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, FailureAction, GridSpec, Job,
-    JobId, Link, Machines, NetworkSpec, PartitionId, PlannedChurn, Predecessor, ProcSet, RandomChurn, Record,
-    Replan, Reservation, SiteId, SiteSpec,
+    BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, FailureAction, GridSpec,
+    GroupFailures, GroupSize, Job, JobId, Link, Machines, NetworkSpec, PartitionId, PlannedChurn,
+    Predecessor, ProcSet, RandomChurn, Record, Replan, Reservation, SiteId, SiteSpec,
 };
 use gridemu::units::{Bandwidth, Bytes, EnergyPrice, Power, Price, Rate, Span, Time};
 use gridemu::workload::poisson::Poisson;
@@ -43,6 +43,12 @@ fn spec() -> GridSpec {
     ada.overrun = true;
     let law = |mean| Distribution::Exponential { mean: secs(mean) };
     ada.churn.random = Some(RandomChurn { up: law(600), down: law(60) });
+    ada.churn.groups = Some(GroupFailures {
+        every: law(400),
+        size: GroupSize::Geometric { mean: 2_000_000 },
+        window: secs(40),
+        down: law(80),
+    });
     ada.churn.on_failure = FailureAction::Resubmit;
     ada.churn.checkpoint =
         Some(Checkpointing { interval: CheckpointInterval::Every(secs(20)), cost: secs(1) });
@@ -171,13 +177,13 @@ fn what_cannot_be_read_is_refused_by_name() {
     // Version, description, moment and sequence, then the number of entities; each begins with its kind and its version.
     let frame = postcard::to_stdvec(&(3_u32, 0_u128)).expect("bytes").len();
     assert_eq!(bytes[0], 3, "the version of the frame");
-    let first = bytes[frame..].windows(4).position(|four| four[0] == 8 && four[1] == 5 && four[2] == 11);
+    let first = bytes[frame..].windows(4).position(|four| four[0] == 8 && four[1] == 5 && four[2] == 12);
     let first = bytes.len() - bytes[frame..].len() + first.expect("eight entities, the first is a site") + 2;
     let mut newer = bytes.clone();
-    newer[first] = 12;
+    newer[first] = 13;
     let told = refused(&newer);
     assert!(
-        told.contains("site `ada`") && told.contains("layout 12 of a site, which a newer gridemu wrote"),
+        told.contains("site `ada`") && told.contains("layout 13 of a site, which a newer gridemu wrote"),
         "{told}"
     );
     let mut older = bytes.clone();

@@ -6,7 +6,9 @@ use super::Site;
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToNetwork, ToSite};
 use crate::local::Step;
 use crate::model::{ChurnAct, EventCause, Machines, PlannedChurn, ProcSet, SiteSpec};
-use crate::platform::{Outages, OutagesSave, Presence, Reason, Turn};
+use crate::platform::{
+    GroupOutages, GroupOutagesSave, Outages, OutagesSave, Presence, Reason, TracedOutages, TracedSave, Turn,
+};
 use crate::units::{Rate, Time};
 
 /// Which machines are down and why, and which go down or come up next.
@@ -14,6 +16,10 @@ use crate::units::{Rate, Time};
 pub(super) struct Churn {
     /// The random outages, by partition; `None` where there are none.
     outages: Vec<Option<Outages>>,
+    /// Those of a trace, by partition; `None` where there are none.
+    traced: Vec<Option<TracedOutages>>,
+    /// Failures of groups, by partition; `None` where there are none.
+    groups: Vec<Option<GroupOutages>>,
     presence: Vec<Presence>,
     /// The number of acts of the script that have been carried out.
     played: usize,
@@ -27,6 +33,8 @@ pub(super) struct Churn {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ChurnSave {
     outages: Vec<Option<OutagesSave>>,
+    traced: Vec<Option<TracedSave>>,
+    groups: Vec<Option<GroupOutagesSave>>,
     presence: Vec<Presence>,
     played: usize,
     open: bool,
@@ -40,14 +48,24 @@ impl Churn {
             Some(Outages::new(seed, &spec.name, &part.name, part.machines(), random))
         });
         let outages: Vec<Option<Outages>> = outages.collect();
-        let presence = spec.partitions.iter().zip(&outages).map(|(part, outages)| {
+        let follow = spec.churn.traced.as_ref();
+        let traced = (0..spec.partitions.len()).map(|at| Some(TracedOutages::new(follow?, at)));
+        let traced: Vec<Option<TracedOutages>> = traced.collect();
+        let groups = spec.partitions.iter().map(|part| {
+            let groups = spec.churn.groups.as_ref()?;
+            Some(GroupOutages::new(seed, &spec.name, &part.name, part.machines(), groups))
+        });
+        let groups = groups.collect();
+        let presence = spec.partitions.iter().zip(&outages).zip(&traced).map(|((part, outages), traced)| {
             let mut presence = Presence::new(part.machines(), part.absent);
-            if let Some(outages) = outages {
-                presence.leave(&outages.down(), Reason::Chance);
+            let random = outages.as_ref().map(|outages| (outages.down(), Reason::Chance));
+            let traced = traced.as_ref().map(|outages| (outages.down(), Reason::Trace));
+            for (down, why) in random.into_iter().chain(traced) {
+                presence.leave(&down, why);
             }
             presence
         });
-        Self { presence: presence.collect(), outages, played: 0, open: true, back: None }
+        Self { presence: presence.collect(), outages, traced, groups, played: 0, open: true, back: None }
     }
 
     /// Machines of a partition that are down.
@@ -57,9 +75,26 @@ impl Churn {
 
     /// When the next machine goes down or comes up.
     pub(super) fn next(&self, spec: &SiteSpec) -> Option<Time> {
-        let chance = self.outages.iter().flatten().filter_map(Outages::next).min();
+        let chance = self.outages.iter().flatten().filter_map(Outages::next);
+        let trace = self.traced.iter().flatten().filter_map(TracedOutages::next);
+        let groups = self.groups.iter().flatten().filter_map(GroupOutages::next);
         let script = spec.churn.script.get(self.played).map(|act| act.at);
-        chance.into_iter().chain(script).min()
+        chance.chain(groups).chain(trace).chain(script).min()
+    }
+
+    /// The machines of a partition that come or leave up to and including `now` for this reason, if any may.
+    fn due(&mut self, partition: usize, why: Reason, now: Time) -> Vec<(u32, Turn)> {
+        let groups = &mut self.groups[partition];
+        match (why, &mut self.outages[partition], &mut self.traced[partition]) {
+            (Reason::Chance, Some(outages), _) if outages.next().is_some_and(|next| next <= now) => {
+                outages.due(now)
+            }
+            (Reason::Trace, _, Some(outages)) if outages.next().is_some_and(|next| next <= now) => {
+                outages.due(now)
+            }
+            (Reason::Group, ..) => groups.as_mut().map(|groups| groups.due(now)).unwrap_or_default(),
+            _ => Vec::new(),
+        }
     }
 
     /// When the site comes back by script, or came back last.
@@ -78,6 +113,8 @@ impl Churn {
     pub(super) fn save(&self) -> ChurnSave {
         ChurnSave {
             outages: self.outages.iter().map(|outages| outages.as_ref().map(Outages::save)).collect(),
+            traced: self.traced.iter().map(|outages| outages.as_ref().map(TracedOutages::save)).collect(),
+            groups: self.groups.iter().map(|groups| groups.as_ref().map(GroupOutages::save)).collect(),
             presence: self.presence.clone(),
             played: self.played,
             open: self.open,
@@ -85,7 +122,8 @@ impl Churn {
     }
 
     /// Restores a state. With `adopt`, the present description of churn applies from this moment on: random outages of machines
-    /// begin, or stop when the machines are back, and of the script only the acts from now on are carried out.
+    /// begin, or stop when the machines are back, machines become what a trace says, and of the script only the acts from now on are
+    /// carried out.
     pub(super) fn restore(
         &mut self,
         saved: ChurnSave,
@@ -114,6 +152,32 @@ impl Churn {
                 (None, None, _) => {}
             }
         }
+        for ((outages, presence), saved) in self.traced.iter_mut().zip(&saved.presence).zip(saved.traced) {
+            let down = presence.kept(Reason::Trace);
+            match (&mut *outages, saved, adopt) {
+                (Some(outages), _, Some(now)) => outages.go_on_at(now.time, down),
+                (Some(outages), Some(saved), None) => {
+                    outages.restore(&saved).map_err(|error| error.to_string())?;
+                }
+                (Some(_), None, None) => return Err("it was saved without a failure trace".to_owned()),
+                (None, Some(saved), adopt) => {
+                    let now = adopt.map_or(saved.until(), |now| now.time);
+                    *outages = Some(TracedOutages::ceasing(down, now));
+                }
+                (None, None, _) => {}
+            }
+        }
+        for ((groups, saved), part) in self.groups.iter_mut().zip(saved.groups).zip(&spec.partitions) {
+            match (&mut *groups, saved, adopt) {
+                (Some(groups), Some(saved), _) => {
+                    groups.restore(saved, adopt.map_or(Time::ZERO, |now| now.time));
+                }
+                (Some(groups), None, Some(now)) => groups.begin_at(now.time),
+                (Some(_), None, None) => return Err("it was saved without failures of groups".to_owned()),
+                (None, Some(saved), _) => *groups = Some(GroupOutages::ceasing(part.machines(), saved)),
+                (None, None, _) => {}
+            }
+        }
         self.presence = saved.presence;
         (self.played, self.open) = (saved.played, saved.open);
         if let Some(now) = adopt {
@@ -139,28 +203,34 @@ impl Site {
         self.churn.open
     }
 
-    /// Handles the churn of this moment: random outages first, then the script, then commands.
+    /// Handles the churn of this moment: random outages first, of single machines and of groups, those of a trace, then the script, then commands.
     pub(super) fn churn_due(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
         if !self.causes.churn_pending && self.mail.due().is_none_or(|due| due > now) {
             return Ok(());
         }
         let (time, was_open) = (now.time, self.churn.open);
         for at in 0..self.partitions.len() {
-            let Some(outages) = &mut self.churn.outages[at] else { continue };
-            if outages.next().is_none_or(|next| next > time) {
-                continue;
-            }
-            let (mut down, mut up) = (ProcSet::new(), ProcSet::new());
-            for (machine, turn) in outages.due(time) {
-                match turn {
-                    Turn::Down => down.insert(machine),
-                    Turn::Up => up.insert(machine),
+            for (why, cause) in [
+                (Reason::Chance, EventCause::Chance),
+                (Reason::Group, EventCause::Group),
+                (Reason::Trace, EventCause::Trace),
+            ] {
+                let turns = self.churn.due(at, why, time);
+                if turns.is_empty() {
+                    continue;
                 }
+                let (mut down, mut up) = (ProcSet::new(), ProcSet::new());
+                for (machine, turn) in turns {
+                    match turn {
+                        Turn::Down => down.insert(machine),
+                        Turn::Up => up.insert(machine),
+                    }
+                }
+                let presence = &mut self.churn.presence[at];
+                let (up, down) = (presence.join(&up, why), presence.leave(&down, why));
+                self.change(at, &up, MachineChange::Join, cause, time, outbox)?;
+                self.change(at, &down, MachineChange::Leave, cause, time, outbox)?;
             }
-            let presence = &mut self.churn.presence[at];
-            let (up, down) = (presence.join(&up, Reason::Chance), presence.leave(&down, Reason::Chance));
-            self.change(at, &up, MachineChange::Join, EventCause::Chance, time, outbox)?;
-            self.change(at, &down, MachineChange::Leave, EventCause::Chance, time, outbox)?;
         }
         while let Some(planned) = self.spec.churn.script.get(self.churn.played).filter(|next| next.at <= time)
         {

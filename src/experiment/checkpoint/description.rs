@@ -38,7 +38,11 @@ impl Description {
     /// The hash and the name of each trace of a scenario.
     pub(in crate::experiment) fn traces(scenario: &Scenario) -> BTreeSet<(String, String)> {
         let traces = scenario.resolved.traces().into_iter();
-        traces.map(|(trace, _)| (format!("{:032x}", trace.digest()), trace.name().to_owned())).collect()
+        let values = traces.map(|(trace, _)| (trace.digest(), trace.name()));
+        let failures = scenario.resolved.failure_traces().into_iter();
+        let failures = failures.map(|trace| (trace.digest(), trace.name()));
+        let named = |(digest, name): (u128, &str)| (format!("{digest:032x}"), name.to_owned());
+        values.chain(failures).map(named).collect()
     }
 
     /// The description in the store of a run with this `title`.

@@ -5,8 +5,9 @@ use std::io::Read;
 
 use jiff::civil::DateTime;
 
-use super::{SeriesError, SeriesOptions, Times, Unit, decimal};
-use crate::formats::input::{self, Lines};
+use super::{SeriesOptions, Times, Unit};
+use crate::formats::input::{self, Lines, cells};
+use crate::formats::{FileError, decimal};
 use crate::units::{Local, Timestamp};
 
 /// The most rows of a file that are read.
@@ -52,9 +53,9 @@ impl<'a> Rows<'a> {
         name: &'a str,
         input: Box<dyn Read + Send>,
         options: &'a SeriesOptions,
-    ) -> Result<Self, SeriesError> {
+    ) -> Result<Self, FileError> {
         let input = input::unpacked(input)
-            .map_err(|error| SeriesError::new(name, 0, error.to_string(), input::hint(&error)))?;
+            .map_err(|error| FileError::new(name, 0, error.to_string(), input::hint(&error)))?;
         Ok(Self {
             name,
             options,
@@ -68,10 +69,10 @@ impl<'a> Rows<'a> {
         })
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Row>, SeriesError> {
+    pub(super) fn next(&mut self) -> Result<Option<Row>, FileError> {
         loop {
             let (name, number) = (self.name, self.lines.number() + 1);
-            let fail = |problem: String, hint: String| SeriesError::new(name, number, problem, hint);
+            let fail = |problem: String, hint: String| FileError::new(name, number, problem, hint);
             let next = self.lines.next();
             let next = next.map_err(|error| fail(error.to_string(), input::hint(&error).to_owned()))?;
             let Some(line) = next else { return Ok(None) };
@@ -201,22 +202,6 @@ fn civil(cell: &str) -> Option<DateTime> {
 
 fn is_time(cell: &str) -> bool {
     own_zone(cell).is_some() || civil(cell).is_some()
-}
-
-/// The cells of a line, without blanks and quotes around them.
-fn cells(line: &str, separator: char) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut quoted = false;
-    for sign in line.chars() {
-        if sign == '"' {
-            quoted = !quoted;
-        } else if sign == separator && !quoted {
-            cells.push(String::new());
-        } else if let Some(cell) = cells.last_mut() {
-            cell.push(sign);
-        }
-    }
-    cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
 impl Layout {

@@ -12,7 +12,7 @@ fn euros(zone: &str) -> SeriesOptions {
     options(Unit::price("EUR/MWh").unwrap(), zone)
 }
 
-fn of(text: &str, options: &SeriesOptions) -> Result<Series, SeriesError> {
+fn of(text: &str, options: &SeriesOptions) -> Result<Series, FileError> {
     read("prices.csv", Box::new(Cursor::new(text.as_bytes().to_vec())), options)
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::decimal;
+use crate::formats::decimal;
 
 /// The unit of a series: of what, and which power of ten of the integers it is.
 ///

@@ -16,6 +16,15 @@ pub enum Reason {
     Script,
     /// Its whole site has left.
     Site,
+    /// The node that it follows was down.
+    Trace,
+    /// It failed in a group.
+    Group,
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Chance, Self::Script, Self::Site, Self::Trace, Self::Group];
 }
 
 /// The machines of a partition: which are present, for which reasons the others are down, and which are slowed down.
@@ -26,7 +35,7 @@ pub enum Reason {
 pub struct Presence {
     machines: u32,
     /// The machines that each reason keeps down.
-    kept: [ProcSet; 3],
+    kept: [ProcSet; Reason::ALL.len()],
     /// The factors other than [`Rate::FULL`].
     factors: BTreeMap<u32, Rate>,
 }
@@ -34,7 +43,7 @@ pub struct Presence {
 impl Presence {
     /// The machines `0..machines`; the last `absent` of them are down until the script brings them.
     pub fn new(machines: u32, absent: u32) -> Self {
-        let mut kept = [(); 3].map(|()| ProcSet::new());
+        let mut kept = Reason::ALL.map(|_| ProcSet::new());
         kept[Reason::Script as usize] = ProcSet::range(machines.saturating_sub(absent), machines);
         Self { machines, kept, factors: BTreeMap::new() }
     }
@@ -75,10 +84,15 @@ impl Presence {
 
     /// The machines that are down.
     pub fn down(&self) -> ProcSet {
-        let [mut down, script, site] = self.kept.clone();
-        down.insert_all(&script);
-        down.insert_all(&site);
+        let [first, others @ ..] = &self.kept;
+        let mut down = first.clone();
+        others.iter().for_each(|kept| down.insert_all(kept));
         down
+    }
+
+    /// The machines that a reason keeps down.
+    pub fn kept(&self, why: Reason) -> &ProcSet {
+        &self.kept[why as usize]
     }
 
     /// The machines that are present.
@@ -165,10 +179,10 @@ mod tests {
         #[test]
         fn agrees_with_a_set_of_reasons_a_machine(
             steps in proptest::collection::vec(
-                (any::<bool>(), 0_usize..3, proptest::collection::btree_set(0_u32..12, 0..6)), 0..40,
+                (any::<bool>(), 0..Reason::ALL.len(), proptest::collection::btree_set(0_u32..12, 0..6)), 0..40,
             ),
         ) {
-            let reasons = [Reason::Chance, Reason::Script, Reason::Site];
+            let reasons = Reason::ALL;
             let mut here = Presence::new(10, 2);
             let mut twin = vec![BTreeSet::new(); 10];
             for late in &mut twin[8..] {

@@ -7,6 +7,7 @@ use super::*;
 use crate::grid::Policies;
 use crate::model::{BrokerSpec, Named};
 use crate::scenario::Scenario;
+use crate::scenario::keys::churn::GroupKeys;
 use crate::scenario::keys::site::StorageKeys;
 use crate::scenario::kind::key::{KeyInfo, Table};
 use crate::scenario::kind::reading::read;
@@ -29,7 +30,7 @@ const TABLES: [(&str, &[Part]); 12] = [
     ("broker", &[("", BrokerKeys::KEYS), ("planning.", PlanningKeys::KEYS)]),
     ("workload", &[("", WorkloadKeys::KEYS)]),
     ("workflow", &[("", WorkflowKeys::KEYS)]),
-    ("churn", &[("", ChurnKeys::KEYS)]),
+    ("churn", &[("", ChurnKeys::KEYS), ("group.", GroupKeys::KEYS)]),
     ("event", &[("", EventKeys::KEYS)]),
     ("output", &[("", OutputKeys::KEYS)]),
 ];

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::quantity::{Quantity, exact};
-use crate::model::{DayRates, JobClasses};
+use crate::model::{DayRates, GroupSize, JobClasses};
 use crate::units::{Power, Timestamp};
 
 /// Declares a kind for a type that is written as a text of a fixed form.
@@ -128,6 +128,19 @@ form!(
         None => {
             exact(text).map(Self::Power).map_err(|error| format!("{error}, or a percentage such as `60 %`"))
         }
+    },
+    Self::to_string
+);
+
+form!(
+    GroupSize,
+    "number of machines",
+    "a number of machines, such as `4`, or `\"geometric[mean=1.2]\"`",
+    "geometric[mean=1.2]",
+    |text| match text.parse::<GroupSize>() {
+        Ok(GroupSize::Rack(_)) => Err("a rack is written `rack = 16`, instead of `size`".to_owned()),
+        Ok(size) => Ok(size),
+        Err(error) => Err(format!("{error}; write {}", GroupSize::FORMS)),
     },
     Self::to_string
 );

@@ -32,10 +32,14 @@ pub(in crate::scenario) struct Calendar {
     currency: Option<(String, String)>,
     /// The traces that have been read.
     pub(in crate::scenario) traces: Traces,
+    /// What has been told of traces of failures.
+    pub(super) failures: super::churn::ToldFailures,
     /// Those that have been told of, by file and how it is read.
     told: Vec<(String, SeriesOptions)>,
     /// A line for each of them.
     pub(in crate::scenario) lines: Vec<String>,
+    /// A line for each partition whose machines fail in groups.
+    pub(in crate::scenario) groups: Vec<String>,
     /// What a reader of figures should know of them.
     pub(in crate::scenario) notes: Vec<String>,
 }
@@ -121,7 +125,7 @@ impl Checker<'_> {
     }
 
     /// The zone that the key `zone` at `path` names.
-    fn zone(&mut self, path: &Path, written: Option<&str>) -> Zone {
+    pub(super) fn zone(&mut self, path: &Path, written: Option<&str>) -> Zone {
         let read = written.map_or_else(|| Ok(Zone::default()), str::parse);
         read.unwrap_or_else(|error| {
             self.wrong(&path.key("zone"), error.to_string());

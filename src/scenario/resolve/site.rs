@@ -1,17 +1,14 @@
-//! Resolves sites: machines, power, reservations, random churn.
+//! Resolves sites: machines, power, reservations.
 
 use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::local::{PowerPolicy, SleepRule};
-use crate::model::{
-    CheckpointInterval, Checkpointing, ChurnSpec, RandomChurn, Reservation, SiteError, SiteSpec,
-};
-use crate::scenario::keys::{ChurnKeys, OutputKeys, ReservationKeys, SiteKeys};
+use crate::model::{Reservation, SiteError, SiteSpec};
+use crate::scenario::keys::{OutputKeys, ReservationKeys, SiteKeys};
 use crate::scenario::kind::forms::PowerCapKey;
-use crate::scenario::kind::words::{Best, Or};
 use crate::scenario::names::{near, there};
 use crate::scenario::tree::Path;
-use crate::units::{Power, Span, Time};
+use crate::units::{Power, Time};
 
 impl Checker<'_> {
     /// The description of a site, without the script of its churn.
@@ -32,6 +29,7 @@ impl Checker<'_> {
         if !(1.0..=10.0).contains(&pue) {
             self.wrong(&path.key("pue"), format!("`{pue}` is not a PUE; it must be from 1 to 10"));
         }
+        let churn = self.churn(path, keys, &partitions);
         let mut spec = SiteSpec {
             name,
             partitions,
@@ -44,10 +42,7 @@ impl Checker<'_> {
             power: keys.power_policy.0.clone(),
             power_cap: None,
             reservations: Vec::new(),
-            churn: match &keys.churn {
-                Or::Value(churn) => self.churn(&path.key("churn"), churn),
-                Or::Word(_) => ChurnSpec::default(),
-            },
+            churn,
             record_machines: output.machines,
             record_segments: output.segments,
             orders: Vec::new(),
@@ -122,53 +117,6 @@ impl Checker<'_> {
         if let Err(SiteError::Reservation { problem, .. }) = spec.check() {
             self.wrong(path, problem);
             spec.reservations.pop();
-        }
-    }
-
-    fn churn(&mut self, path: &Path, keys: &ChurnKeys) -> ChurnSpec {
-        let random = match (keys.up, keys.down) {
-            (Some(up), Some(down)) => Some(RandomChurn { up, down }),
-            (None, None) => None,
-            (Some(_), None) => self.refuse(path, "`up` needs `down`: otherwise machines never come back"),
-            (None, Some(_)) => self.refuse(path, "`down` needs `up`: otherwise machines never leave"),
-        };
-        if let Some(RandomChurn { up, down }) = random {
-            let shortest = if up.mean() < down.mean() { "up" } else { "down" };
-            let (cycle, who) = (up.mean() + down.mean(), "each machine leaves and comes back");
-            let instead = "means of minutes or more are usual, such as `exponential[mean=45 h]`";
-            self.fine(&path.key(shortest), cycle, who, instead);
-        }
-        let interval = match keys.checkpoint {
-            Or::Word(Best::None) => None,
-            Or::Word(Best::Young) => Some(CheckpointInterval::Young),
-            Or::Word(Best::Daly) => Some(CheckpointInterval::Daly),
-            Or::Value(span) => Some(CheckpointInterval::Every(span)),
-        };
-        if keys.checkpoint == Or::Value(Span::ZERO) {
-            let message = "the interval must be above 0, or `none`";
-            self.wrong(&path.key("checkpoint"), message);
-        }
-        let cost = keys.checkpoint_cost;
-        let computed = matches!(keys.checkpoint, Or::Word(Best::Young | Best::Daly));
-        if computed && random.is_none() {
-            let message = "this interval depends on the mean up time of machines; add `up` and `down`, or give an interval";
-            self.wrong(&path.key("checkpoint"), message);
-        }
-        if computed && cost.is_zero() {
-            let message =
-                "checkpoints without cost would be written continuously; give a cost, such as `60 s`";
-            self.wrong(&path.key("checkpoint_cost"), message);
-        }
-        if keys.attempts == 0 {
-            self.wrong(&path.key("attempts"), "a job needs at least one attempt");
-        }
-        ChurnSpec {
-            random,
-            script: Vec::new(),
-            on_failure: keys.on_failure,
-            return_queued: keys.return_queued,
-            attempts: Some(keys.attempts),
-            checkpoint: interval.map(|interval| Checkpointing { interval, cost }),
         }
     }
 

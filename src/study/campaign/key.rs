@@ -42,6 +42,9 @@ impl Contents {
         for (trace, _) in resolved.traces() {
             all += &format!(" {:032x}", trace.digest());
         }
+        for trace in resolved.failure_traces() {
+            all += &format!(" {:032x}", trace.digest());
+        }
         Ok(xxh3_128(all.as_bytes()))
     }
 

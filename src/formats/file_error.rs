@@ -1,11 +1,11 @@
-//! A file that is no series.
+//! A file that is not what it should be.
 
 use thiserror::Error;
 
-/// A file that is no series of values over time, or cannot be read.
+/// A file that is not what it should be, or cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{name}`{}: {problem}", if *.line > 0 { format!(", line {line}") } else { String::new() })]
-pub struct SeriesError {
+pub struct FileError {
     /// The file.
     pub name: String,
     /// The line; 0 if it is about the whole file.
@@ -15,8 +15,13 @@ pub struct SeriesError {
     hint: String,
 }
 
-impl SeriesError {
-    pub(super) fn new(name: &str, line: u64, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+impl FileError {
+    pub(in crate::formats) fn new(
+        name: &str,
+        line: u64,
+        problem: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
         Self { name: name.to_owned(), line, problem: problem.into(), hint: hint.into() }
     }
 

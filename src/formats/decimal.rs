@@ -6,7 +6,7 @@ const TOO_LARGE: i128 = 1_000_000_000_000_000_000_000_000_000_000;
 /// The number in `text` × 10^`shift` to the nearest integer (halves away from zero), and whether it is that exactly.
 ///
 /// It is read digit by digit, so that nothing depends on how a machine rounds. Numbers of 10³⁰ or more are all the same.
-pub(super) fn read(text: &str, shift: i32) -> Option<(i128, bool)> {
+pub(in crate::formats) fn read(text: &str, shift: i32) -> Option<(i128, bool)> {
     let (negative, number) = match text.strip_prefix('-') {
         Some(number) => (true, number),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
