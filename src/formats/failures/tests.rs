@@ -15,8 +15,11 @@ fn plain(text: &str) -> Failures {
     read_text(text, &FailureOptions::default()).unwrap()
 }
 
+/// From when to when a node is down, or for ever.
+type Seconds = (u64, Option<u64>);
+
 /// The outages of each node by its name, in seconds from the beginning of the trace.
-fn outages(of: &Failures) -> Vec<(&str, Vec<(u64, Option<u64>)>)> {
+fn outages(of: &Failures) -> Vec<(&str, Vec<Seconds>)> {
     let secs = |span: Span| span.micros() / 1_000_000;
     let own = |node| -> Vec<_> {
         let outages = of.nodes.of(node).iter();

@@ -192,7 +192,7 @@ proptest! {
                     spans.push((machine, from, from + twin.down.draw(&mut stream)));
                 }
                 nth += 1;
-                at = at + twin.every.draw(&mut fresh.names.stream("every", process, nth));
+                at += twin.every.draw(&mut fresh.names.stream("every", process, nth));
             }
         }
         let is_down = |machine: u32, at: Time| spans.iter().any(|(of, from, to)| *of == machine && *from <= at && at < *to);
