@@ -128,8 +128,7 @@ fn rows_without_a_value_are_told_whatever_the_step() {
         [Span::ZERO, Span::from_secs(10_800)]
     );
     // A row without a value within a step is told, too.
-    let text =
-        "2023-01-01T00:00,1\n2023-01-01T00:30,\n2023-01-01T01:00,2\n2023-01-01T02:00,3\n2023-01-01T03:00,4\n";
+    let text = "2023-01-01T00:00,1\n2023-01-01T00:30,\n2023-01-01T01:00,2\n2023-01-01T02:00,3\n2023-01-01T03:00,4\n2023-01-01T04:00,5\n";
     let facts = of(text, &euros("UTC")).unwrap().facts;
     assert_eq!((facts.step, facts.gaps.times.count), (Span::from_secs(3_600), 0));
     assert_eq!(facts.warnings(), ["1 row without a value before the last one; the value before goes on"]);
