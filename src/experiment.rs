@@ -33,6 +33,7 @@ mod resume;
 mod run;
 mod single;
 mod snapshots;
+mod summary;
 mod timed;
 mod validate;
 mod workflows;

@@ -42,6 +42,8 @@ pub struct Tasks {
     undecided: BTreeSet<TaskId>,
     /// The next rank.
     entered: u64,
+    /// What has entered before this one was left by a plan.
+    left_to: u64,
     /// What has changed, for a policy that follows it.
     changed: Changed,
 }
@@ -189,6 +191,7 @@ impl Tasks {
 
     /// Notes that a plan has left all ready tasks: from now on they are found by what they need.
     pub fn leave(&mut self) {
+        self.left_to = self.entered;
         for (rank, task) in self.ready.take_new() {
             if let Some((id, task)) = task.and_then(|id| Some((id, self.ready(id)?))) {
                 let shape = Shape::of(&task);

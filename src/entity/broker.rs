@@ -117,6 +117,8 @@ pub struct BrokerSave {
     spec: BrokerSpec,
     storages: Vec<StorageSpec>,
     state: State,
+    /// Whether anything but an arrival has happened since the last planning.
+    all: bool,
     policy: Vec<u8>,
 }
 
@@ -210,7 +212,7 @@ impl Broker {
     /// The state, between two moments.
     pub fn save(&self) -> BrokerSave {
         let (spec, storages) = (self.spec.clone(), self.network.storages.clone());
-        BrokerSave { spec, storages, state: self.state.clone(), policy: self.policy.save() }
+        BrokerSave { spec, storages, state: self.state.clone(), all: self.all, policy: self.policy.save() }
     }
 
     /// Restores a state. With `adopt`, settings, prices and latencies may change from that moment on, and waiting jobs are then
@@ -228,7 +230,7 @@ impl Broker {
         if changed && adopt.is_none() {
             return Err(self.bad_save("it was saved with other settings, prices or latencies"));
         }
-        (self.state, self.fresh, self.all) = (saved.state, false, true);
+        (self.state, self.fresh, self.all) = (saved.state, false, saved.all || adopt.is_some());
         if self.policy.follows() {
             self.state.tasks.follow();
         }

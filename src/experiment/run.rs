@@ -1,7 +1,5 @@
 //! Runs a scenario.
 
-mod summary;
-
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +9,7 @@ use super::active_run::{ActiveRun, Driver};
 use super::checkpoint::{Anew, Checkpointer, Restored, Snapshot, create_store};
 use super::program::{Conversation, Start};
 use super::recorder::Recorder;
+use super::summary::counted;
 use super::timed::Read;
 use super::workload::{Logs, Opened, read_once};
 use super::{Commands, Control, Progress, RunError};
@@ -115,6 +114,11 @@ impl Run {
     /// The same run, in which the conversation of this journal goes on.
     pub(super) fn going_on(self, journal: PathBuf) -> Self {
         Self { journal: Some(journal), ..self }
+    }
+
+    /// The note for its summary, if it has one.
+    pub(super) fn note(&self) -> Option<&String> {
+        self.note.as_ref()
     }
 
     /// The scenario.
@@ -318,8 +322,7 @@ impl Run {
             GridMeasures::new(self.scenario.resolved.definitions.clone(), Window::ALL, &spec.sites);
         let recorder = Recorder::new(measures, None, Progress::default());
         let mut summary = self.summary(&grid, &recorder, None, None, Times::default(), Duration::ZERO);
-        summary.workflows =
-            summary.workflows.or_else(|| Some(summary::counted(WorkflowSummary::default(), &grid)));
+        summary.workflows = summary.workflows.or_else(|| Some(counted(WorkflowSummary::default(), &grid)));
         Ok(summary)
     }
 

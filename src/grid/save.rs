@@ -93,7 +93,7 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 14: when a policy wants to be asked again, energy beyond idle of earlier attempts, free processors of machines that are awake. 13: limits of workflows. 12: prices of pools over time, jobs that are put off. 11: groups of machines in pools and reports; when what is in flight is expected to be done; deadlines and budgets. 10: who waited for files where it goes no more. 9: tasks that run again, planning that takes time, memory and tags, what was moved for a
+            // 14: when a policy wants to be asked again, what a plan has left, energy beyond idle of earlier attempts, free processors of machines that are awake. 13: limits of workflows. 12: prices of pools over time, jobs that are put off. 11: groups of machines in pools and reports; when what is in flight is expected to be done; deadlines and budgets. 10: who waited for files where it goes no more. 9: tasks that run again, planning that takes time, memory and tags, what was moved for a
             // workflow and charged to it. 8: tasks that fail by themselves. 7: the order in which planned tasks were sent. 6: what is planned, the files of
             // workflows, groups, the times of tasks, also by machine class.
             Self::Broker => 14,

@@ -18,11 +18,13 @@ pub(super) struct Saved<R = BTreeMap<TaskId, Row>> {
     rows: R,
     pools: usize,
     entered: u64,
+    left_to: u64,
 }
 
 impl Tasks {
     fn saved(&self) -> Saved<&BTreeMap<TaskId, Row>> {
-        Saved { rows: &self.rows, pools: self.lanes.len(), entered: self.entered }
+        let Self { rows, entered, left_to, .. } = self;
+        Saved { rows, pools: self.lanes.len(), entered: *entered, left_to: *left_to }
     }
 }
 
@@ -33,8 +35,8 @@ impl Serialize for Tasks {
 }
 
 impl From<Saved> for Tasks {
-    fn from(Saved { rows, pools, entered }: Saved) -> Self {
-        let mut tasks = Self { entered, ..Self::new(pools) };
+    fn from(Saved { rows, pools, entered, left_to }: Saved) -> Self {
+        let mut tasks = Self { entered, left_to, ..Self::new(pools) };
         let mut ready = Vec::new();
         for (task, row) in &rows {
             match (&row.phase, &row.planned) {
@@ -47,7 +49,7 @@ impl From<Saved> for Tasks {
                     let until = row.put_off.map_or(Time::ZERO, |put_off| put_off.until);
                     tasks.ready.put_off(*rank, *task, until);
                 }
-                (Phase::Ready { job, rank }, None) if rank.urgency.0 > 0 => {
+                (Phase::Ready { job, rank }, None) if rank.urgency.0 > 0 || rank.entered < left_to => {
                     tasks.ready.insert(*rank, *task, Shape::of(&Task::new(job, &row.refused)));
                 }
                 (Phase::Ready { rank, .. }, None) => ready.push((*rank, *task)),
@@ -99,7 +101,8 @@ impl Tasks {
         let mut rows = std::mem::take(&mut self.rows);
         rows.iter_mut().for_each(|(task, row)| change(*task, row));
         let changed = std::mem::take(&mut self.changed);
-        *self = Saved { rows, pools: self.lanes.len(), entered: self.entered }.into();
+        let Self { entered, left_to, .. } = *self;
+        *self = Saved { rows, pools: self.lanes.len(), entered, left_to }.into();
         self.changed = changed;
     }
 }

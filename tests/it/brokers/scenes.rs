@@ -65,7 +65,7 @@ impl Scene {
     }
 
     /// A table of these jobs, the first so many of which a plan has left.
-    fn tasks(&self, left: usize) -> Tasks {
+    pub(super) fn tasks(&self, left: usize) -> Tasks {
         let mut tasks = Tasks::new(self.pools.len());
         for ((number, job), refused) in (0..).zip(&self.jobs).zip(&self.refused) {
             let mut job = job.clone();
@@ -78,7 +78,11 @@ impl Scene {
         tasks
     }
 
-    fn plan_over(&self, policy: &mut dyn BrokerPolicy, tasks: &Tasks) -> (Vec<Planned>, Vec<Pool>) {
+    pub(super) fn plan_over(
+        &self,
+        policy: &mut dyn BrokerPolicy,
+        tasks: &Tasks,
+    ) -> (Vec<Planned>, Vec<Pool>) {
         let mut pools = self.pools.clone();
         let mut view = GridView::new(self.now, &mut pools, tasks, Asked::All, self.count_in_flight);
         let Answer::Done(plan) = policy.plan(&mut view) else { panic!("an answer at once") };

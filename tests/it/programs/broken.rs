@@ -115,7 +115,7 @@ fn a_program_that_cannot_be_greeted_is_refused() {
         &PLAIN.replace("[broker]\n", "[broker]\ncommand = [\"nosuchprogram\", \"x.py\"]\n"),
     );
     for command in ["check", "run"] {
-        let says = ["none.toml, line 18, broker.command: there is no program `nosuchprogram`"];
+        let says = ["none.toml, line 18, `broker.command`: there is no program `nosuchprogram`"];
         gridemu(&[command, &file]).ends(2, &says);
     }
     let beside = written(

@@ -15,7 +15,7 @@ for line in sys.stdin:
         fits = sorted((c["end"], c["pool"]) for c in q["choices"] if "end" in c)
         plan = [{"id": q["ask"], "task": q["task"], "assign": fits[0][1]}] if fits else []
         answer = {"answer": q["ask"], "plan": plan}
-    print(json.dumps(answer), flush=how != "keeps")
+    if how != "keeps": print(json.dumps(answer), flush=True)
 if how == "stays": time.sleep(100)
 "#;
 

@@ -1,6 +1,6 @@
 //! The brokers in `examples/brokers`: they do what they say, and so does their documentation.
 
-use super::{CHURN, PLAIN, has, ran};
+use super::{CHURN, PLAIN, assert_same, has, ran, written};
 
 #[test]
 fn each_example_brings_all_jobs_to_their_end() {
@@ -37,4 +37,21 @@ fn a_program_plans_workflows() {
     let (heft, _) = ran(folder.path(), "heft", &scenario, &["--set", "broker.policy=heft"]);
     let done = |ran: &crate::cli::Ran| ran.well().json()["workflows"]["completed"].clone();
     assert_eq!(done(&ranked), done(&heft), "{}", ranked.json()["workflows"]);
+}
+
+/// The program on the page does what the page says: it is minimum completion time.
+#[test]
+fn the_program_of_the_page_runs() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let page = std::fs::read_to_string("docs/outside.md").unwrap();
+    let code = page.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+    let script = written(folder.path(), "page.py", code);
+    let (mine, one) = ran(folder.path(), "page", PLAIN, &["--broker", &format!("python3 {script}")]);
+    let (mct, other) = ran(folder.path(), "mct", PLAIN, &[]);
+    mine.well();
+    mct.well();
+    assert_same(&one, &other);
 }

@@ -97,3 +97,57 @@ fn a_killed_run_goes_on_with_its_program() {
         changed.err
     );
 }
+
+/// Minimum completion time, until the question at which it ends.
+const DIES: &str = r#"
+import json, sys
+for line in sys.stdin:
+    q = json.loads(line)
+    if "hello" in q: a = {"hello": {"version": 1, "name": "dies", "mode": "immediate", "gate": "fits", "steady": True}}
+    else:
+        if q["ask"] == 140: sys.exit(4)
+        fits = sorted((c["end"], c["pool"]) for c in q["choices"] if "end" in c)
+        a = {"answer": q["ask"], "plan": [{"id": q["ask"], "task": q["task"], "assign": fits[0][1]}] if fits else []}
+    print(json.dumps(a), flush=True)
+"#;
+
+/// That a policy has taken the place of a program is journaled, too: a run that resumes from before does the same again, and starts no program.
+#[test]
+fn a_fallback_is_journaled() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = written(folder.path(), "dies.py", DIES);
+    let scenario = format!("{PLAIN}{CHURN}").replace("[broker]\n", "[broker]\nfallback = \"min-min\"\n");
+    let broker = format!("python3 {script}");
+    let (straight, whole) = ran(folder.path(), "straight", &scenario, &["--broker", &broker]);
+    straight.well();
+    let (file, out) = (written(folder.path(), "killed.toml", &scenario), folder.path().join("killed"));
+    let store = folder.path().join("store");
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gridemu"));
+    command.args(["run", &file, "--out", out.to_str().unwrap(), "--checkpoint", store.to_str().unwrap()]);
+    command.args(["--set", "checkpoint.every_virtual=1 h", "--set", "checkpoint.every=none"]);
+    command.args(["--set", "checkpoint.last=1000", "--broker", &broker]);
+    let mut run = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let journal = store.join("conversation");
+    while !fs::read_to_string(&journal).is_ok_and(|said| said.contains("\n! it has ended")) {
+        assert!(run.try_wait().unwrap().is_none(), "the run is killed before its end");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // Only the first two snapshots are left.
+    for name in fs::read_dir(&store).unwrap().map(|entry| entry.unwrap().file_name()) {
+        let number = name.to_str().and_then(|name| name.strip_prefix("snapshot-")?.parse::<u64>().ok());
+        if let Some(number) = number.filter(|number| *number > 2) {
+            gridemu(&["snapshots", store.to_str().unwrap(), "--remove", &number.to_string()]).well();
+        }
+    }
+    let resumed = gridemu(&["resume", store.to_str().unwrap(), "--json"]);
+    resumed.ends(0, &["warning: broker program `dies`, question 140: it has ended with exit code 4"]);
+    assert_same(&whole, &out);
+    let program = |ran: &crate::cli::Ran| ran.json()["broker"]["program"]["fallback"].clone();
+    assert_eq!(program(&resumed), program(&straight));
+    assert_eq!(resumed.json()["broker"]["program"]["waited_s"], 0.0, "no program was asked");
+}

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::Run;
+use super::ledgers::{ledgers, moved};
+use super::notes::{doubts, notes, of_traces, of_wake_ups, rejected, too_large, without_effect};
+use super::program::{self, Conversation};
+use super::recorder::Recorder;
+use super::single::single;
+use super::workload::Opened;
 use crate::entity::Broker;
-use crate::experiment::ledgers::{ledgers, moved};
-use crate::experiment::notes::{doubts, notes, of_traces, of_wake_ups, rejected, too_large, without_effect};
-use crate::experiment::program::{self, Conversation};
-use crate::experiment::recorder::Recorder;
-use crate::experiment::single::single;
-use crate::experiment::workload::Opened;
 use crate::grid::Grid;
 use crate::metrics::{
     Ages, BrokerFacts, GridFacts, GridSummary, Ledger, PlanningSummary, Times, WorkflowSummary,
@@ -27,15 +27,15 @@ impl Run {
         times: Times,
         whole: Duration,
     ) -> GridSummary {
-        let ResolvedScenario { name, grid: spec, engine, measure, .. } = &self.scenario.resolved;
+        let ResolvedScenario { name, grid: spec, engine, measure, .. } = &self.scenario().resolved;
         let (ledgers, data) = (ledgers(grid), moved(grid));
         let tally = grid.broker().map(Broker::tally).unwrap_or_default();
-        let single = single(&self.scenario.resolved, grid, &recorder.measured, own);
-        let limited = self.scenario.resolved.definitions.penalty.is_some();
+        let single = single(&self.scenario().resolved, grid, &recorder.measured, own);
+        let limited = self.scenario().resolved.definitions.penalty.is_some();
         let facts = GridFacts {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             scenario: name.clone(),
-            scenario_hash: format!("{:032x}", self.scenario.hash),
+            scenario_hash: format!("{:032x}", self.scenario().hash),
             seed: spec.seed,
             engine: engine.name().to_owned(),
             broker: spec.broker.as_ref().map(|spec| {
@@ -46,11 +46,11 @@ impl Run {
             times,
             wall_s: whole.as_secs_f64(),
             notes: self
-                .note
-                .iter()
+                .note()
+                .into_iter()
                 .cloned()
                 .chain(notes(grid, *measure, single.is_some()))
-                .chain(of_traces(&self.scenario, grid))
+                .chain(of_traces(self.scenario(), grid))
                 .chain(of_wake_ups(self.policies(), grid))
                 .chain(single.iter().filter_map(|_| too_large(&spec.sites[0], &recorder.measured)))
                 .chain(recorder.measured.elastic().note())
@@ -60,7 +60,7 @@ impl Run {
                         .and_then(|facts| facts.fallback)
                         .map(program::note),
                 )
-                .chain(self.scenario.resolved.has_workflows().then(|| rejected(tally, limited)).flatten())
+                .chain(self.scenario().resolved.has_workflows().then(|| rejected(tally, limited)).flatten())
                 .chain(
                     spec.broker
                         .iter()
@@ -86,7 +86,7 @@ impl Run {
             stale: tally.stale,
         });
         summary.workflows = summary.workflows.map(|of| counted(of, grid));
-        let resolved = &self.scenario.resolved;
+        let resolved = &self.scenario().resolved;
         let planned = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
         let doubts = doubts(&summary, planned.filter_map(|planned| planned.limits.as_ref()));
         summary.facts.notes.extend(doubts);
