@@ -67,12 +67,12 @@ lublin = { jobs = 150, load = 0.9, procs = 8 }
 input = "100 MB"
 "#;
 
-/// The interpreter, if it is there. Where it must be, a machine without it fails.
+/// The interpreter, if it is there. Python must be there where `.ci/run` installs it.
 fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok_and(|ran| ran.status.success());
     #[expect(clippy::disallowed_methods, reason = "a machine of the continuous integration has it")]
     let must = std::env::var("CI").is_ok_and(|ci| ci == "true");
-    assert!(found || !must, "`{program}` is not there");
+    assert!(found || !must || program != "python3", "`{program}` is not there");
     if !found {
         println!("`{program}` is not there: nothing is tested");
     }
