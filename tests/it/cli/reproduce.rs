@@ -102,6 +102,21 @@ fn every_claim_has_a_verdict_and_a_line_on_the_page() {
     assert_eq!(json["claims"][1][1]["verdict"], "not-comparable");
 }
 
+/// Without the logs of any of its campaigns there is nothing to say, and no page with findings that were not measured.
+#[test]
+fn a_page_of_which_nothing_was_measured_is_not_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, pages, store) = (dir.path().join("who"), dir.path().join("pages"), dir.path().join("store"));
+    let (from, to) =
+        (CLAIMS.find("[[claim]]").unwrap(), CLAIMS.find("[[claim]]\nid = \"on-a-log\"").unwrap());
+    paper(&folder, &format!("{}{}", &CLAIMS[..from], &CLAIMS[to..]));
+    fs::write(folder.join("findings.md"), "All of it was found.\n").unwrap();
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let ran = gridemu(&["reproduce", &path(&folder), "--store", &path(&store), "--pages", &path(&pages)]);
+    ran.ends(2, &["nothing was run, and no page was written", "GRIDEMU_DATA"]);
+    assert!(!pages.exists());
+}
+
 /// A log of 40 weeks: each day two jobs that fill the machine one after the other, and one that fits beside the second.
 fn weeks() -> String {
     let day = |day: u64| {
