@@ -316,7 +316,6 @@ fn selected(ids: &Ids, claims: &[Claim]) -> Result<Vec<String>, ClaimError> {
 
 /// Checks that the axes and labels that a figure names exist.
 pub(super) fn check_figure(shows: &Shows, campaign: &Campaign) -> Result<(), ClaimError> {
-    let none = Side::new();
     let one;
     let (of, than, named): (_, _, Vec<&String>) = match shows {
         Shows::Curves { of, along, by, than, .. } => (of, than, std::iter::once(along).chain(by).collect()),
