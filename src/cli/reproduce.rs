@@ -11,9 +11,11 @@ use crate::experiment::{Control, Progress, RunError};
 use crate::grid::Policies;
 use crate::output::hint_for;
 use crate::report::{
-    PageFigure, ShownGains, StudyFigure, claims_page, claims_table, gains_figure, pareto_figures,
-    study_figures,
+    Against, PageFigure, ShownGains, StudyFigure, claims_page, claims_table, date_figures, gains_figure,
+    pareto_figures, study_figures,
 };
+use crate::scenario::archive::VARIABLE;
+use crate::scenario::shell_word;
 use crate::study::claims::Expects;
 use crate::study::reproduce::{ReproduceOptions, Reproduction, Shows, plain, reproduce};
 
@@ -23,7 +25,11 @@ Examples:
   GRIDEMU_DATA=/data/logs gridemu reproduce configs/papers/backfilling     with the published logs in /data/logs
   gridemu reproduce configs/papers/backfilling --json --no-page
 
-Exit code 0: every claim has a verdict, whatever it is. 1: some runs failed. 2: nothing was run.";
+Exit code 0: every claim has a verdict, whatever it is. 1: some runs failed. 2: nothing was run, because of an error in the folder,
+or because all that its campaigns read is missing; then no page is written.";
+
+/// The folder of pages unless another is given.
+const PAGES: &str = "docs/papers";
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
@@ -37,7 +43,7 @@ pub(super) struct Args {
     store: Option<PathBuf>,
 
     /// Write its page and its figures to this folder
-    #[arg(long, value_name = "DIR", default_value = "docs/papers")]
+    #[arg(long, value_name = "DIR", default_value = PAGES)]
     pages: PathBuf,
 
     /// Write no page
@@ -66,7 +72,8 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     for (campaign, why) in &found.missing {
         talk(&format!("note: {campaign} was not run: {why}"));
     }
-    let page = if args.no_page { None } else { Some(write_page(args, &found)?) };
+    let nothing = found.tables.is_empty() && !found.missing.is_empty();
+    let page = if args.no_page || nothing { None } else { Some(write_page(args, &found)?) };
     if args.json {
         say_json(&found)?;
     } else {
@@ -76,6 +83,10 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         talk(&format!("the page is `{}`", page.display()));
     }
     match found.failed {
+        _ if nothing => Err(RunError::request(
+            "nothing was run, and no page was written: the files that its campaigns read are missing",
+        )
+        .with_hint(format!("set the environment variable {VARIABLE} to the folder of the archive"))),
         0 => Ok(()),
         failed => {
             Err(RunError::run(format!("{failed} runs failed; the claims that need them are undecided"))
@@ -94,7 +105,7 @@ fn default_store(paper: &Path) -> PathBuf {
 }
 
 fn write_page(args: &Args, found: &Reproduction) -> Result<PathBuf, RunError> {
-    let command = format!("gridemu reproduce {}", args.paper.display());
+    let command = command(args, found.archive);
     let findings = fs::read_to_string(args.paper.join("findings.md")).ok();
     let figures = write_figures(&args.pages, found)?;
     let page = args.pages.join(format!("{}.md", found.name));
@@ -102,12 +113,23 @@ fn write_page(args: &Args, found: &Reproduction) -> Result<PathBuf, RunError> {
     Ok(page)
 }
 
+/// The command that makes the page, as it is printed there.
+fn command(args: &Args, archive: bool) -> String {
+    let word = |path: &Path| shell_word(&path.display().to_string());
+    let folder = if archive { format!("{VARIABLE}=/path/to/archive ") } else { String::new() };
+    let pages = match args.pages == Path::new(PAGES) {
+        true => String::new(),
+        false => format!(" --pages {}", word(&args.pages)),
+    };
+    format!("{folder}gridemu reproduce {}{pages}", word(&args.paper))
+}
+
 /// Draws the figures of the measured results into a folder beside the page. Returns them as they stand on it.
 fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, RunError> {
     let mut figures = Vec::new();
     let mut names = BTreeSet::new();
     for figure in &found.paper.figures {
-        for StudyFigure { of, svg, table } in drawn(found, &figure.shows)? {
+        for StudyFigure { of, title, svg, table } in drawn(found, &figure.shows)? {
             let stem =
                 if of.is_empty() { figure.name.clone() } else { format!("{}-{}", figure.name, plain(&of)) };
             // Numbers keep the files apart if one figure has the name of a part of another.
@@ -115,9 +137,9 @@ fn write_figures(pages: &Path, found: &Reproduction) -> Result<Vec<PageFigure>, 
             let free = (1..).map(numbered).find(|name| names.insert(name.to_ascii_lowercase()));
             let name = free.unwrap_or(stem);
             write(&pages.join(&found.name).join(format!("{name}.svg")), &svg)?;
-            let caption =
-                if of.is_empty() { figure.caption.clone() } else { format!("{} ({of})", figure.caption) };
-            figures.push(PageFigure { path: format!("{}/{name}.svg", found.name), caption, table });
+            let also = |text: &str| if of.is_empty() { text.to_owned() } else { format!("{text} ({of})") };
+            let (alt, caption) = (also(&title), also(&figure.caption));
+            figures.push(PageFigure { path: format!("{}/{name}.svg", found.name), alt, caption, table });
         }
     }
     Ok(figures)
@@ -131,15 +153,22 @@ fn drawn(found: &Reproduction, shows: &Shows) -> Result<Vec<StudyFigure>, RunErr
         );
         RunError::request(message).with_hint("a figure names what its campaign has")
     };
+    let titles = &found.paper.titles;
     match shows {
-        Shows::Curves { campaign, measure, of, along, by } => {
+        Shows::Curves { campaign, measure, of, along, by, than, share } => {
             let Some(table) = found.tables.get(campaign) else { return Ok(Vec::new()) };
-            study_figures(table, of, measure, along, by.as_deref())
+            let against = (!than.is_empty()).then(|| Against { than: than.clone(), share: *share });
+            study_figures(table, of, measure, (along, by.as_deref()), against.as_ref(), titles)
                 .ok_or_else(|| not_there(campaign, measure, along))
+        }
+        Shows::Dates { campaign, measure, of, by, than } => {
+            let Some(table) = found.tables.get(campaign) else { return Ok(Vec::new()) };
+            date_figures(table, of, measure, (by, than), titles)
+                .ok_or_else(|| not_there(campaign, measure, by))
         }
         Shows::Pareto { campaign, measures: [x, y], of, among, than } => {
             let Some(table) = found.tables.get(campaign) else { return Ok(Vec::new()) };
-            pareto_figures(table, of, [x, y], among, than)
+            pareto_figures(table, of, [x, y], among, than, titles)
                 .ok_or_else(|| not_there(campaign, &format!("{x}`, `{y}"), &among.join("`, `")))
         }
         Shows::Gains { claims, labels } => {
@@ -152,7 +181,8 @@ fn drawn(found: &Reproduction, shows: &Shows) -> Result<Vec<StudyFigure>, RunErr
                 Some(ShownGains { name, published, along, measured: found.measured.get(at)? })
             };
             let shown: Vec<ShownGains<'_>> = claims.iter().filter_map(shown).collect();
-            let figure = |svg| StudyFigure { of: String::new(), svg, table: String::new() };
+            let title = "greatest gains".to_owned();
+            let figure = |svg| StudyFigure { of: String::new(), title, svg, table: String::new() };
             Ok(gains_figure(&shown).map(figure).into_iter().collect())
         }
     }

@@ -104,6 +104,8 @@ fn expected(expects: Expects) -> String {
 pub struct PageFigure {
     /// Its path relative to the page.
     pub path: String,
+    /// What it shows, where it cannot be shown.
+    pub alt: String,
     /// The text below it.
     pub caption: String,
     /// The table below that, in Markdown; empty if there is none.
@@ -122,13 +124,20 @@ pub fn claims_page(
     let findings = findings.unwrap_or_default().trim();
     let (opening, more) = findings.find("\n## ").map_or((findings, ""), |at| findings.split_at(at));
     let mut out = format!("# {}\n\n**{}.**\n", paper.title, counts(claims));
+    if !found.missing.is_empty() {
+        let names: Vec<String> = found.missing.keys().map(|name| format!("`{name}`")).collect();
+        out += &format!(
+            "\n**Not measured here: {}, of which a file is missing.** What is said below about it was measured elsewhere.\n",
+            names.join(", ")
+        );
+    }
     if !opening.is_empty() {
         out += &format!("\n{}\n", opening.trim());
     }
     out += &format!(
         "\n## How it was measured\n\n{}\n\n{}\n\n```sh\n{command}\n```\n",
         paper.text.trim(),
-        rules(claims)
+        rules(claims) + series(found)
     );
     for key in distinct(claims.iter().map(|(claim, _)| claim.paper.as_deref())) {
         out += &format!("\n## {}\n\n", key.unwrap_or("Claims"));
@@ -150,13 +159,24 @@ pub fn claims_page(
     if !figures.is_empty() {
         out += "\n## Figures\n";
     }
-    for PageFigure { path, caption, table } in figures {
-        out += &format!("\n![{}]({path})\n\n{caption}\n", escaped(caption));
+    for PageFigure { path, alt, caption, table } in figures {
+        out += &format!("\n![{}]({path})\n\n{caption}\n", escaped(alt));
         if !table.is_empty() {
             out += &format!("\n{table}");
         }
     }
     out
+}
+
+/// How intervals are made where seeds begin at dates.
+fn series(found: &Reproduction) -> &'static str {
+    match found.tables.values().any(|table| !table.dates.is_empty()) {
+        true => {
+            " Seeds begin at dates and follow each other in time, so that neighbouring ones are alike: \
+            [intervals are those of series](../comparing.md#seeds-that-are-dates), here and in figures."
+        }
+        false => "",
+    }
 }
 
 /// The thresholds of the verdicts on a page.
@@ -278,16 +298,18 @@ mod tests {
                 text: "text".to_owned(),
                 papers: [("who-2001".to_owned(), "Who, 2001".to_owned())].into(),
                 figures: Vec::new(),
+                titles: BTreeMap::new(),
             },
             claims,
             measured: Vec::new(),
             tables: BTreeMap::new(),
             missing: BTreeMap::new(),
             failed: 0,
+            archive: false,
         };
         let figure = |path: &str, caption: &str, table: &str| {
             let [path, caption, table] = [path, caption, table].map(str::to_owned);
-            PageFigure { path, caption, table }
+            PageFigure { path, alt: format!("({caption})"), caption, table }
         };
         let figures = [figure("x/a.svg", "A", ""), figure("x/b.svg", "B", "|a|b|\n|---|---|\n|1|2|\n")];
         let findings = "It is so.\n\n## Notes\n\nTried.\n";
@@ -303,10 +325,10 @@ mod tests {
         ));
         assert!(page.contains("|**fails** too high|\n\n## Notes\n\nTried.\n\n## Figures\n"), "{page}");
         assert!(
-            page.contains("\n### Gains\n\nTable 1.\n\n|claim|") && page.contains("![A](x/a.svg)"),
+            page.contains("\n### Gains\n\nTable 1.\n\n|claim|") && page.contains("![(A)](x/a.svg)\n\nA\n"),
             "{page}"
         );
-        assert!(page.ends_with("A\n\n![B](x/b.svg)\n\nB\n\n|a|b|\n|---|---|\n|1|2|\n"), "{page}");
+        assert!(page.ends_with("A\n\n![(B)](x/b.svg)\n\nB\n\n|a|b|\n|---|---|\n|1|2|\n"), "{page}");
     }
 
     #[test]

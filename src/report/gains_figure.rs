@@ -77,6 +77,7 @@ fn row_of(claim: &ShownGains<'_>, sample: &Sample) -> SpreadRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::statistics::Draws;
 
     fn sample(at: &str, of: &[f64]) -> Sample {
         Sample {
@@ -86,6 +87,7 @@ mod tests {
             note: None,
             seeds: of.len(),
             one_run: false,
+            draws: Draws::Independent,
             weeks: None,
         }
     }

@@ -1,29 +1,41 @@
 //! Figures of a study and of comparisons.
 
-use super::charts::{Chart, Paint, ParetoChart, ParetoPoint, RowsChart, Theme};
+use std::collections::BTreeMap;
+
+use super::charts::{Axis, Chart, Paint, ParetoChart, ParetoPoint, RowsChart, Theme};
 use super::figures::{decimals, number};
 use super::page::stem;
 use super::series::{Layout, curves, pareto, run_differences, study_differences};
 use crate::study::claims::Side;
-use crate::study::{Comparison, StudyPoint, StudyTable};
+use crate::study::{Comparison, MeasureInfo, StudyPoint, StudyRow, StudyTable};
 
 /// Width and height of a figure, in pixels.
 const SIZE: (u32, u32) = (760, 380);
 
+/// Titles that measures have on a page instead of their own, by their ids.
+pub type Titles = BTreeMap<String, String>;
+
 /// The curves of a measure along an axis, with a curve for each label of the axis `by` (chosen if `None`) and a chart for each
 /// combination of labels of the other axes. `of` restricts axes to the labels that it lists and sets their order; axes that it does not name are drawn
-/// completely.
+/// completely. With `against`, curves are of differences to a point.
 ///
 /// `None` if the table has no such measure or axis.
 pub fn study_figures(
     table: &StudyTable,
     of: &Side,
     measure: &str,
-    along: &str,
-    by: Option<&str>,
+    (along, by): (&str, Option<&str>),
+    against: Option<&Against>,
+    titles: &Titles,
 ) -> Option<Vec<StudyFigure>> {
-    let table = part(table, of)?;
-    let (measure, axis) = (table.measure(measure)?, table.axis(along)?);
+    let measure = table.measure(measure)?;
+    let named = title_of(&table.measures[measure], titles);
+    let (table, named) = match against {
+        None => (table.clone(), named),
+        Some(against) => (differences(table, measure, against)?, against.title(&named)),
+    };
+    let table = part(&table, of)?;
+    let axis = table.axis(along)?;
     let mut layout = Layout::of(&table, Some(axis))?;
     if let Some(by) = by {
         let by = table.axis(by)?;
@@ -33,10 +45,80 @@ pub fn study_figures(
         layout.colour = Some(by);
     }
     let charts = layout.charts(&table).into_iter().map(|chart| {
-        let drawn = curves(&table, &layout, measure, &chart, SIZE).svg(Paint::File(Theme::Light));
-        StudyFigure { of: chart.1, svg: drawn, table: String::new() }
+        let mut drawn = curves(&table, &layout, measure, &chart, SIZE);
+        let id = &table.measures[measure];
+        drawn.title = retitled(&drawn.title, id, &named);
+        retitle(&mut drawn.y, id, &named);
+        let title = drawn.title.split("; ").next().unwrap_or_default().to_owned();
+        StudyFigure { of: chart.1, title, svg: drawn.svg(Paint::File(Theme::Light)), table: String::new() }
     });
     Some(charts.collect())
+}
+
+/// The point to which differences are taken, paired by seed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Against {
+    /// Its label on some axes; on the others it has the label of what is compared with it.
+    pub than: Side,
+    /// Whether a difference is shown as a share of the mean of that point, in percent.
+    pub share: bool,
+}
+
+impl Against {
+    fn title(&self, of: &str) -> String {
+        let labels = self.than.values().flatten().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let unit = if self.share { " (%)" } else { "" };
+        format!("{of}, difference to {labels}{unit}")
+    }
+}
+
+/// A study whose runs have the differences of their measure to those of the same seed at another point, which itself is left out.
+fn differences(table: &StudyTable, measure: usize, against: &Against) -> Option<StudyTable> {
+    let axes = against.than.iter().map(|(axis, labels)| Some((table.axis(axis)?, labels.first()?)));
+    let axes = axes.collect::<Option<Vec<_>>>()?;
+    let opposite = |point: &[String]| {
+        let mut point = point.to_vec();
+        for (at, label) in &axes {
+            point[*at].clone_from(label);
+        }
+        point
+    };
+    let points = table.points();
+    let others: BTreeMap<&[String], &StudyPoint<'_>> =
+        points.iter().map(|point| (point.labels, point)).collect();
+    let rows = table.rows.iter().filter(|row| opposite(&row.point) != row.point).map(|row| {
+        let there = opposite(&row.point);
+        let value = others.get(&there[..]).and_then(|other| {
+            let one = other.done().find(|other| other.seed == row.seed)?;
+            let difference = row.values[measure]? - one.values[measure]?;
+            let mean = other.mean(measure)?;
+            Some(if against.share { 100.0 * difference / mean } else { difference })
+        });
+        let mut values = row.values.clone();
+        values[measure] = value;
+        StudyRow { values, ..row.clone() }
+    });
+    let mut found = StudyTable { rows: rows.collect(), ..table.clone() };
+    if against.share {
+        // Not a measure that is known, so that its unit is not the one of the figures either.
+        found.measures[measure] = "share".to_owned();
+    }
+    Some(found)
+}
+
+/// The title of a measure on a page.
+pub(super) fn title_of(id: &str, titles: &Titles) -> String {
+    titles.get(id).cloned().unwrap_or_else(|| MeasureInfo::of(id).title)
+}
+
+/// A text with the title of a measure in place of its own.
+fn retitled(text: &str, id: &str, title: &str) -> String {
+    text.replacen(&MeasureInfo::of(id).title, title, 1)
+}
+
+fn retitle(axis: &mut Axis, id: &str, title: &str) {
+    axis.title = retitled(&axis.title, id, title);
+    axis.data = retitled(&axis.data, id, title);
 }
 
 /// A figure of a page.
@@ -44,6 +126,8 @@ pub fn study_figures(
 pub struct StudyFigure {
     /// The labels that distinguish it from the other charts of the figure; empty if there are none.
     pub of: String,
+    /// What the chart shows, in a few words.
+    pub title: String,
     /// The chart as SVG.
     pub svg: String,
     /// Its numbers as a table in Markdown; empty if it has none.
@@ -61,6 +145,7 @@ pub fn pareto_figures(
     [x, y]: [&str; 2],
     among: &[String],
     than: &Side,
+    titles: &Titles,
 ) -> Option<Vec<StudyFigure>> {
     let table = part(table, of)?;
     let (x, y) = (table.measure(x)?, table.measure(y)?);
@@ -80,8 +165,14 @@ pub fn pareto_figures(
             than.iter().all(|(axis, labels)| labels.contains(&point.labels[*axis]))
         };
         let than = if than.is_empty() { None } else { here.iter().find(is_than).copied() };
-        let chart = pareto(&table, &here, (x, y), Some(first), than, SIZE);
-        StudyFigure { of, svg: chart.svg(Paint::File(Theme::Light)), table: front_table(&chart) }
+        let mut chart = pareto(&table, &here, (x, y), Some(first), than, SIZE);
+        let [x_id, y_id] = [x, y].map(|measure| &table.measures[measure]);
+        let [x_title, y_title] = [x_id, y_id].map(|id| title_of(id, titles));
+        retitle(&mut chart.x, x_id, &x_title);
+        retitle(&mut chart.y, y_id, &y_title);
+        chart.title = format!("{x_title} against {y_title}");
+        let (svg, table) = (chart.svg(Paint::File(Theme::Light)), front_table(&chart));
+        StudyFigure { of, title: format!("{y_title} against {x_title}"), svg, table }
     });
     Some(figures.collect())
 }
@@ -95,13 +186,14 @@ fn front_table(chart: &ParetoChart) -> String {
         escaped(&chart.y.data)
     );
     let places = |means: Vec<f64>, intervals: Vec<Option<(f64, f64)>>| {
-        let widest =
-            intervals.into_iter().flatten().map(|(low, high)| (high - low) / 2.0).fold(0.0, f64::max);
-        // As many decimals as the longest interval needs, unless it is a rounding error.
-        let most = means.iter().fold(0.0_f64, |most, mean| most.max(mean.abs()));
-        let needed =
-            if widest > most * 1e-9 { (-libm::floor(libm::log10(widest))).clamp(0.0, 6.0) } else { 0.0 };
-        decimals(means.into_iter().map(Some)).max(needed as usize)
+        let [most, least] =
+            [f64::max, f64::min].map(|of| means.iter().map(|mean| mean.abs()).fold(f64::NAN, of));
+        // As many decimals as the shortest interval needs, unless it is a rounding error, but at most five digits of the smallest mean.
+        let halves = intervals.into_iter().flatten().map(|(low, high)| (high - low) / 2.0);
+        let shortest = halves.filter(|half| *half > most * SAME).fold(f64::INFINITY, f64::min);
+        let needed = if shortest.is_finite() { -libm::floor(libm::log10(shortest)) } else { 0.0 };
+        let room = if least > 0.0 { 4.0 - libm::floor(libm::log10(least)) } else { 6.0 };
+        decimals(means.into_iter().map(Some)).max(needed.min(room).clamp(0.0, 6.0) as usize)
     };
     let of = |mean: fn(&ParetoPoint) -> f64, interval: fn(&ParetoPoint) -> Option<(f64, f64)>| {
         places(chart.points.iter().map(mean).collect(), chart.points.iter().map(interval).collect())
@@ -110,7 +202,13 @@ fn front_table(chart: &ParetoChart) -> String {
         [of(|point| point.x, |point| point.x_interval), of(|point| point.y, |point| point.y_interval)];
     for point in &chart.points {
         let shown = |mean: f64, interval: Option<(f64, f64)>, places: usize| {
-            let half = interval.map(|(low, high)| format!(" ± {}", number(Some((high - low) / 2.0), places)));
+            let half = interval.map(|(low, high)| match (high - low) / 2.0 {
+                half if half <= mean.abs() * SAME => " ± 0".to_owned(),
+                half if half < 0.5 * libm::pow(10.0, -(places as f64)) => {
+                    format!(" ± < {}", number(Some(libm::pow(10.0, -(places as f64))), places))
+                }
+                half => format!(" ± {}", number(Some(half), places)),
+            });
             number(Some(mean), places) + &half.unwrap_or_default()
         };
         let (x, y) =
@@ -125,8 +223,20 @@ fn front_table(chart: &ParetoChart) -> String {
     for (variant, why) in &chart.aside {
         out += &format!("|{}|||no mean: {}|\n", escaped(variant), escaped(why));
     }
+    let front = chart.points.iter().filter(|point| point.front).count();
+    if chart.points.iter().all(|point| !point.knee) && front > 0 {
+        let why = match front {
+            1 => "one point dominates all others",
+            2 => "there is none between two points",
+            _ => "between its ends it bulges to the worse side",
+        };
+        out += &format!("\nThis front has no knee: {why}.\n");
+    }
     out
 }
+
+/// Half an interval, as a share of its mean, below which it is a rounding error.
+const SAME: f64 = 1e-9;
 
 /// The differences of a comparison with their intervals as charts, one for each measure, with names for their files.
 pub fn comparison_figures(found: &Comparison) -> Vec<(String, RowsChart)> {
@@ -139,7 +249,7 @@ pub fn comparison_figures(found: &Comparison) -> Vec<(String, RowsChart)> {
 
 /// Selects the runs with these labels, and orders them so that each axis has its labels in this order. `None` if an axis does not
 /// exist.
-fn part(table: &StudyTable, of: &Side) -> Option<StudyTable> {
+pub(super) fn part(table: &StudyTable, of: &Side) -> Option<StudyTable> {
     let axes = of.iter().map(|(axis, labels)| Some((table.axis(axis)?, labels)));
     let axes = axes.collect::<Option<Vec<_>>>()?;
     let place = |point: &[String]| {
@@ -175,6 +285,7 @@ mod tests {
             axes: vec!["policy".to_owned(), "load".to_owned()],
             measures: vec!["mean_wait".to_owned()],
             baseline: None,
+            dates: Vec::new(),
             rows: points.iter().enumerate().map(row).collect(),
         };
         let of = |labels: &[&str]| {
@@ -187,7 +298,9 @@ mod tests {
         assert_eq!(part(&table, &Side::new()).unwrap(), table);
         assert_eq!(part(&table, &[("laod".to_owned(), vec!["1".to_owned()])].into()), None);
         // Curves are in that order, and there is no third one.
-        let drawn = study_figures(&table, &of(&["los", "fcfs"]), "mean_wait", "load", None).unwrap();
+        let drawn =
+            study_figures(&table, &of(&["los", "fcfs"]), "mean_wait", ("load", None), None, &Titles::new())
+                .unwrap();
         let [StudyFigure { of: apart, svg, .. }] = &drawn[..] else { panic!("{} charts", drawn.len()) };
         let at = |name: &str| svg.find(&format!(">{name}</text>"));
         assert_eq!(apart, "");
@@ -213,12 +326,20 @@ mod tests {
             axes: vec!["policy".to_owned(), "load".to_owned()],
             measures: vec!["mean_wait".to_owned(), "energy.meter_kwh".to_owned()],
             baseline: None,
+            dates: Vec::new(),
             rows,
         };
         let than = Side::from([("policy".to_owned(), vec!["a".to_owned()])]);
         let among = ["policy".to_owned()];
-        let drawn =
-            pareto_figures(&table, &Side::new(), ["mean_wait", "energy.meter_kwh"], &among, &than).unwrap();
+        let drawn = pareto_figures(
+            &table,
+            &Side::new(),
+            ["mean_wait", "energy.meter_kwh"],
+            &among,
+            &than,
+            &Titles::new(),
+        )
+        .unwrap();
         assert_eq!(
             drawn.iter().map(|figure| figure.of.as_str()).collect::<Vec<_>>(),
             ["load 0.5", "load 0.9"]
@@ -226,11 +347,60 @@ mod tests {
         let rows: Vec<&str> = drawn[0].table.lines().collect();
         assert_eq!(rows[2], "|a|6.00|9.00|on it|", "what intervals are of differences to has none");
         // Differences of 0 and 2 s: t = 12.706 on one degree of freedom, times 1.
-        assert_eq!(rows[3], "|b|7.00 ± 12.71|3.00 ± 0.00|**knee**|");
-        assert_eq!(rows[4], "|c|9.00 ± 0.00|1.00 ± 0.00|on it|");
-        assert_eq!(rows[5], "|d|14.00 ± 0.00|9.00 ± 0.00|dominated by a; b; c|");
+        assert_eq!(rows[3], "|b|7.00 ± 12.71|3.00 ± 0|**knee**|");
+        assert_eq!(rows[4], "|c|9.00 ± 0|1.00 ± 0|on it|");
+        assert_eq!(rows[5], "|d|14.00 ± 0|9.00 ± 0|dominated by a; b; c|");
         assert!(drawn[0].svg.contains(">knee</text>"));
-        let no_axis = pareto_figures(&table, &Side::new(), ["mean_wait", "cost"], &among, &than);
+        let ends = Side::from([("policy".to_owned(), ["a", "c"].map(str::to_owned).to_vec())]);
+        let titles = Titles::from([("energy.meter_kwh".to_owned(), "energy of jobs".to_owned())]);
+        let drawn =
+            pareto_figures(&table, &ends, ["mean_wait", "energy.meter_kwh"], &among, &than, &titles).unwrap();
+        assert!(
+            drawn[0].table.ends_with("\nThis front has no knee: there is none between two points.\n"),
+            "{drawn:?}"
+        );
+        assert!(drawn[0].table.starts_with("|variant|mean wait (s)|energy of jobs (kWh)|"), "{drawn:?}");
+        let no_axis =
+            pareto_figures(&table, &Side::new(), ["mean_wait", "cost"], &among, &than, &Titles::new());
         assert_eq!(no_axis, None);
+    }
+
+    /// Waits of 100 and 130 s, of 100 and 150 s with the second seed: 40 s more, or 40 %, with an interval.
+    #[test]
+    fn curves_may_be_of_differences() {
+        let mut rows = Vec::new();
+        for (policy, load, waits) in [
+            ("a", "0.5", [100.0; 2]),
+            ("b", "0.5", [130.0, 150.0]),
+            ("a", "0.9", [50.0; 2]),
+            ("b", "0.9", [60.0; 2]),
+        ] {
+            for seed in [1, 2] {
+                let value = vec![Some(waits[seed as usize - 1])];
+                rows.push(run_of_a_study(rows.len() as u64 + 1, &[policy, load], seed, value));
+            }
+        }
+        let table = StudyTable {
+            name: String::new(),
+            axes: vec!["policy".to_owned(), "load".to_owned()],
+            measures: vec!["mean_wait".to_owned()],
+            baseline: None,
+            dates: Vec::new(),
+            rows,
+        };
+        let than = Side::from([("policy".to_owned(), vec!["a".to_owned()])]);
+        let of = |share: bool| {
+            let found = differences(&table, 0, &Against { than: than.clone(), share }).unwrap();
+            found.rows.iter().map(|row| (row.point.join(" "), row.values[0].unwrap())).collect::<Vec<_>>()
+        };
+        let named = |values: [(&str, f64); 4]| values.map(|(at, value)| (at.to_owned(), value)).to_vec();
+        assert_eq!(of(false), named([("b 0.5", 30.0), ("b 0.5", 50.0), ("b 0.9", 10.0), ("b 0.9", 10.0)]));
+        assert_eq!(of(true), named([("b 0.5", 30.0), ("b 0.5", 50.0), ("b 0.9", 20.0), ("b 0.9", 20.0)]));
+        let against = Against { than, share: true };
+        let drawn =
+            study_figures(&table, &Side::new(), "mean_wait", ("load", None), Some(&against), &Titles::new())
+                .unwrap();
+        assert!(drawn[0].svg.contains("mean wait, difference to a (%)"), "{}", drawn[0].svg);
+        assert_eq!(drawn[0].title, "mean wait, difference to a (%) by load");
     }
 }

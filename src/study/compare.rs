@@ -141,6 +141,7 @@ fn table_of(places: &[(PathBuf, Vec<RunFolder>)], wanted: &[String]) -> StudyTab
         rows: rows.collect(),
         measures,
         baseline: None,
+        dates: Vec::new(),
     }
 }
 

@@ -124,6 +124,7 @@ impl StudyTable {
             axes: columns.iter().take(seed).skip(1).map(str::to_owned).collect(),
             measures: columns.iter().skip(measures).map(str::to_owned).collect(),
             baseline: None,
+            dates: Vec::new(),
             rows: Vec::new(),
         };
         for record in csv.records() {
@@ -213,6 +214,7 @@ mod tests {
             axes: vec!["policy".to_owned(), "load".to_owned()],
             measures: vec!["mean_wait".to_owned(), "class.vs_n.mean_wait".to_owned()],
             baseline: None,
+            dates: Vec::new(),
             rows: vec![
                 row(1, "easy[order=sjf]", RunStatus::Done, vec![Some(0.1 + 0.2), None]),
                 row(2, "a, \"b\"", RunStatus::Failed("two\nlines".to_owned()), vec![None, Some(1e-9)]),

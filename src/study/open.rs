@@ -62,7 +62,8 @@ pub fn read_study(path: &Path) -> Result<StudyTable, RunError> {
     let open = File::open(&file).map_err(|error| fail(format!("cannot be read: {error}")))?;
     let table = StudyTable::read_csv(&name_of(&file), BufReader::new(open))
         .map_err(|error| fail(error.to_string()))?;
-    Ok(StudyTable { baseline: About::read(path).and_then(|about| about.baseline), ..table })
+    let (baseline, dates) = About::read(path).map(|about| (about.baseline, about.dates)).unwrap_or_default();
+    Ok(StudyTable { baseline, dates, ..table })
 }
 
 /// A warning about the study at `path` if not all of its runs are in its table.

@@ -145,6 +145,7 @@ mod tests {
             axes: vec!["policy".to_owned()],
             measures: vec!["mean_wait".to_owned()],
             baseline: None,
+            dates: Vec::new(),
             rows: vec![row(1, RunStatus::Done, Some(0.1)), row(2, RunStatus::Failed("why".to_owned()), None)],
         };
         let mut bytes = Vec::new();

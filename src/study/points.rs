@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::statistics::Draws;
 use super::{RunStatus, StudyRow, StudyTable};
 
 /// The runs at one point of a study.
@@ -9,8 +10,10 @@ use super::{RunStatus, StudyRow, StudyTable};
 pub struct StudyPoint<'a> {
     /// Its label on each axis.
     pub labels: &'a [String],
-    /// Its runs in the order of the table, including those that failed.
+    /// Its runs, including those that failed: in the order of the table, or of the dates of their seeds.
     pub runs: Vec<&'a StudyRow>,
+    /// How they follow each other.
+    pub draws: Draws,
 }
 
 impl StudyTable {
@@ -21,9 +24,12 @@ impl StudyTable {
         for row in &self.rows {
             let place = *places.entry(&row.point).or_insert(points.len());
             if place == points.len() {
-                points.push(StudyPoint { labels: &row.point, runs: Vec::new() });
+                points.push(StudyPoint { labels: &row.point, runs: Vec::new(), draws: self.draws() });
             }
             points[place].runs.push(row);
+        }
+        if !self.dates.is_empty() {
+            points.iter_mut().for_each(|point| point.runs.sort_by_key(|row| self.place(row.seed)));
         }
         points
     }
@@ -49,6 +55,11 @@ impl<'a> StudyPoint<'a> {
     pub fn values(&self, measure: usize) -> Vec<f64> {
         let values = self.done().filter_map(|row| row.values.get(measure).copied().flatten());
         values.filter(|value| value.is_finite()).collect()
+    }
+
+    /// The interval of the mean of these values of its runs, which are in their order.
+    pub fn interval(&self, values: &[f64], level: f64) -> Option<(f64, f64)> {
+        self.draws.mean_interval(values, level).map(|found| (found.low, found.high))
     }
 
     /// The mean of a measure over the runs, which every table and chart of a study shows. `None` if no run has the
@@ -77,6 +88,7 @@ mod tests {
             axes: vec!["policy".to_owned()],
             measures: vec!["mean_wait".to_owned()],
             baseline: None,
+            dates: Vec::new(),
             rows: vec![
                 row(1, "b", Some(2.0), false),
                 row(2, "a", Some(1.0), false),

@@ -58,6 +58,8 @@ pub struct Reproduction {
     pub missing: BTreeMap<String, String>,
     /// Runs that failed.
     pub failed: usize,
+    /// Whether a campaign reads files of an archive.
+    pub archive: bool,
 }
 
 /// Reads the claims of `folder`, runs its campaigns, and gives the verdicts.
@@ -79,9 +81,11 @@ pub fn reproduce(
     let mut missing = BTreeMap::new();
     let mut requested: BTreeMap<&String, Vec<String>> = BTreeMap::new();
     let named: BTreeSet<&String> = claims.iter().filter_map(|claim| claim.campaign.as_ref()).collect();
+    let mut archive = false;
     for name in named {
         let path = folder.join(name);
-        let (measures, missing_log) = facts(&path)?;
+        let (measures, missing_log, of_archive) = facts(&path)?;
+        archive |= of_archive;
         requested.insert(name, measures);
         if let Some(why) = missing_log {
             missing.insert(name.clone(), why);
@@ -106,7 +110,9 @@ pub fn reproduce(
     }
     for figure in &paper.figures {
         let (campaign, measures) = match &figure.shows {
-            Shows::Curves { campaign, measure, .. } => (campaign, std::slice::from_ref(measure)),
+            Shows::Curves { campaign, measure, .. } | Shows::Dates { campaign, measure, .. } => {
+                (campaign, std::slice::from_ref(measure))
+            }
             Shows::Pareto { campaign, measures, .. } => (campaign, &measures[..]),
             Shows::Gains { .. } => continue,
         };
@@ -157,6 +163,7 @@ pub fn reproduce(
         tables,
         missing,
         failed,
+        archive,
     })
 }
 
@@ -172,8 +179,8 @@ fn check_requested(campaign: &str, measures: &[String], id: &str) -> Result<(), 
     refuse(format!("the campaign does not measure `{id}`"), hint)
 }
 
-/// The measures that a campaign requests, and a log of an archive that is missing, if any: known before it is loaded.
-fn facts(campaign: &Path) -> Result<(Vec<String>, Option<String>), RunError> {
+/// The measures that a campaign requests, a log of an archive that is missing, if any, and whether it names one: known before it is loaded.
+fn facts(campaign: &Path) -> Result<(Vec<String>, Option<String>, bool), RunError> {
     let table = parsed(campaign)?;
     let measures = match table.get("measures").and_then(toml::Value::as_array) {
         Some(ids) => ids.iter().filter_map(toml::Value::as_str).map(str::to_owned).collect(),
@@ -181,8 +188,20 @@ fn facts(campaign: &Path) -> Result<(Vec<String>, Option<String>), RunError> {
     };
     let base = table.get("scenario").and_then(toml::Value::as_str);
     let base = base.map(|base| campaign.with_file_name(base)).filter(|base| base.is_file());
-    let in_base = base.map(|base| parsed(&base)).transpose()?.and_then(|base| missing_log(&base));
-    Ok((measures, in_base.or_else(|| missing_log(&table))))
+    let base = base.map(|base| parsed(&base)).transpose()?;
+    let archive = base.iter().chain([&table]).any(names_archive);
+    let in_base = base.as_ref().and_then(missing_log);
+    Ok((measures, in_base.or_else(|| missing_log(&table)), archive))
+}
+
+/// Whether a file names a log of an archive.
+fn names_archive(value: &toml::Value) -> bool {
+    match value {
+        toml::Value::String(text) => archive::names(text),
+        toml::Value::Array(items) => items.iter().any(names_archive),
+        toml::Value::Table(entries) => entries.iter().any(|(_, entry)| names_archive(entry)),
+        _ => false,
+    }
 }
 
 /// The first log of an archive that a file names and that is missing, in words.

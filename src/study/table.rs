@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{charged, nearest_measure, word_of};
 use crate::metrics::Outcomes;
+use crate::study::statistics::Draws;
 
 /// Parts of a summary that describe the run itself and its request rather than the emulated grid.
 const NOT_MEASURES: [&str; 15] = [
@@ -126,6 +127,10 @@ pub struct StudyTable {
     /// The label with which others are compared unless another is named; `None` for the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
+    /// Where each seed begins at a date of its own: the seeds in order of time, each with its date. Then they are a series, in which neighbours
+    /// may be alike. Empty if seeds are independent of each other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dates: Vec<(u64, String)>,
     /// The runs, by number.
     pub rows: Vec<StudyRow>,
 }
@@ -139,6 +144,16 @@ impl StudyTable {
     /// The index of a measure.
     pub fn measure(&self, id: &str) -> Option<usize> {
         self.measures.iter().position(|measure| measure == id)
+    }
+
+    /// How its seeds follow each other.
+    pub fn draws(&self) -> Draws {
+        if self.dates.is_empty() { Draws::Independent } else { Draws::Series }
+    }
+
+    /// The place of a seed in time, where seeds begin at dates.
+    pub(crate) fn place(&self, seed: u64) -> usize {
+        self.dates.iter().position(|(other, _)| *other == seed).unwrap_or(self.dates.len())
     }
 
     /// The measures to show: all but those in which another one of the table is charged to the end, which are there for comparisons.

@@ -41,6 +41,7 @@ pub(crate) fn study<const N: usize>(
         axes: vec!["policy".to_owned(), "load".to_owned()],
         measures: measures.map(str::to_owned).to_vec(),
         baseline: None,
+        dates: Vec::new(),
         rows,
     }
 }

@@ -8,7 +8,6 @@ use crate::report::charts::RowsChart;
 use crate::report::figures::count;
 use crate::report::series::{LEVEL, Layout, curves, ink, measure_title, pareto, study_differences};
 use crate::study::comparison::{CompareOptions, TOLERANCE, compare_study};
-use crate::study::statistics::mean_interval;
 use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable};
 
 /// Number of measures that are drawn by default.
@@ -235,8 +234,8 @@ fn points(table: &StudyTable, measures: &[usize]) -> Section {
                 None if point.failed() > 0 => format!("{} of {} failed", point.failed(), point.runs.len()),
                 None if values.is_empty() => "–".to_owned(),
                 None => "unstable".to_owned(),
-                Some(mean) => match mean_interval(&values, LEVEL) {
-                    Some(estimate) => facts::shown_with(id, mean, (estimate.high - estimate.low) / 2.0),
+                Some(mean) => match point.interval(&values, LEVEL) {
+                    Some((low, high)) => facts::shown_with(id, mean, (high - low) / 2.0),
                     None => facts::shown(id, mean),
                 },
             });

@@ -5,7 +5,6 @@ use super::groups::ink;
 use super::study::{LEVEL, measure_axis, shown};
 use crate::report::charts::{ParetoChart, ParetoPoint};
 use crate::report::lists::distinct;
-use crate::study::statistics::mean_interval;
 use crate::study::{Better, MeasureInfo, StudyPoint, StudyRow, StudyTable};
 
 /// Two measures of some points of a study against each other, each the mean of the runs of a point, with its interval. A point
@@ -24,7 +23,7 @@ pub(crate) fn pareto(
     let [x_info, y_info] = [x, y].map(|measure| MeasureInfo::of(&table.measures[measure]));
     let less_is_better = (x_info.better != Better::Higher, y_info.better != Better::Higher);
     let means: Vec<Option<(f64, f64)>> =
-        variants.iter().map(|variant| variant.mean(x).zip(variant.mean(y))).collect();
+        variants.iter().map(|variant| rounded(variant.mean(x)).zip(rounded(variant.mean(y)))).collect();
     let on = front(&means, less_is_better);
     let knee = knee(&means, &on, less_is_better);
     // Colours are those of the whole study, so they are the same in each part.
@@ -51,11 +50,11 @@ pub(crate) fn pareto(
             continue;
         };
         let interval = |measure: usize, mean: f64| match than {
-            None => mean_interval(&variant.values(measure), LEVEL).map(|found| (found.low, found.high)),
+            None => variant.interval(&variant.values(measure), LEVEL),
             Some(than) if than.labels == variant.labels => None,
             Some(than) => {
-                let found = mean_interval(&differences(variant, than, measure), LEVEL)?;
-                let half = (found.high - found.low) / 2.0;
+                let (low, high) = variant.interval(&differences(variant, than, measure), LEVEL)?;
+                let half = (high - low) / 2.0;
                 Some((mean - half, mean + half))
             }
         };
@@ -99,6 +98,14 @@ fn differences(of: &StudyPoint<'_>, than: &StudyPoint<'_>, measure: usize) -> Ve
     of.done().filter_map(|row| Some(value(row)? - other(row.seed)?)).collect()
 }
 
+/// A mean to twelve digits: one of the same values in another order does not dominate it.
+fn rounded(mean: Option<f64>) -> Option<f64> {
+    let digits = |mean: f64| libm::pow(10.0, 11.0 - libm::floor(libm::log10(mean.abs())));
+    mean.map(|mean| {
+        if mean == 0.0 || !mean.is_finite() { mean } else { libm::round(mean * digits(mean)) / digits(mean) }
+    })
+}
+
 /// Why a point of a study has no mean.
 fn why(point: &StudyPoint<'_>, (x, y): (usize, usize)) -> String {
     let (failed, growing, runs) = (point.failed(), point.growing(), point.runs.len());
@@ -119,8 +126,11 @@ fn reach(points: &[(f64, Option<(f64, f64)>)]) -> impl Iterator<Item = f64> {
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (mean, _)| (low.min(*mean), high.max(*mean)));
     // A single mean has its whole interval.
     let beyond = if high > low { (high - low) * 2.0 } else { f64::INFINITY };
+    // Marks are not cut by the frame.
+    let margin = if high > low { (high - low) * 0.03 } else { 0.0 };
     points.iter().flat_map(move |(mean, interval)| {
         let (one, other) = interval.unwrap_or((*mean, *mean));
-        [one.max(low - beyond), other.min(high + beyond)]
+        let least = if *mean > 0.0 { mean * 0.5 } else { f64::NEG_INFINITY };
+        [one.max(low - beyond), (mean - margin).max(least), mean + margin, other.min(high + beyond)]
     })
 }

@@ -7,7 +7,6 @@ use super::groups::ink;
 use crate::report::charts::{Axis, Curve, CurvePoint, CurvesChart, Ink};
 use crate::report::figures::number;
 use crate::report::lists::distinct;
-use crate::study::statistics::mean_interval;
 use crate::study::{MeasureInfo, StudyPoint, StudyRow, StudyTable};
 
 /// Confidence level of the bands.
@@ -92,6 +91,11 @@ pub(crate) fn curves(
         .collect();
     let mut curves = Vec::new();
     for colour in &colours {
+        // A number says nothing without the name of its axis.
+        let legend = match layout.colour {
+            Some(axis) if colour.parse::<f64>().is_ok() => format!("{} {colour}", table.axes[axis]),
+            _ => (*colour).to_owned(),
+        };
         for track in &along.tracks {
             let points = track.places.iter().filter_map(|(label, x)| {
                 let runs = runs_at.get(&(*colour, *label))?;
@@ -102,8 +106,8 @@ pub(crate) fn curves(
             let name = match (colour.is_empty(), track.name.is_empty()) {
                 (true, true) => MeasureInfo::of(&table.measures[measure]).title,
                 (true, false) => track.name.clone(),
-                (false, true) => (*colour).to_owned(),
-                (false, false) => format!("{}, {colour}", track.name),
+                (false, true) => legend.clone(),
+                (false, false) => format!("{}, {legend}", track.name),
             };
             curves.push(Curve { name, ink: ink(curves.len()), points, level: track.level });
         }
@@ -140,7 +144,7 @@ fn curve_point(runs: &StudyPoint<'_>, measure: usize, x: f64, at: &str) -> Optio
     let growing: Vec<f64> = runs.done().filter(|row| row.unstable).filter_map(value).collect();
     let steady: Vec<f64> = runs.done().filter(|row| !row.unstable).filter_map(value).collect();
     let (mean, count) = (runs.mean(measure), values.len());
-    let interval = mean.and(mean_interval(&values, LEVEL)).map(|estimate| (estimate.low, estimate.high));
+    let interval = mean.and(runs.interval(&values, LEVEL));
     let about = match (mean, interval) {
         (Some(mean), Some((low, high))) => {
             let [mean, low, high] = [mean, low, high].map(shown);

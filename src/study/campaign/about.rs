@@ -30,6 +30,9 @@ pub(crate) struct About {
     /// The label with which comparisons compare the others, if the campaign names one.
     #[serde(default)]
     pub(crate) baseline: Option<String>,
+    /// The dates at which its seeds begin, as in [`StudyTable::dates`](crate::study::StudyTable::dates).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) dates: Vec<(u64, String)>,
     /// The part of the campaign to which the store belongs; `None` for the whole campaign, and if several parts share the store.
     #[serde(default)]
     pub(super) part: Option<Part>,

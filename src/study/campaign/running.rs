@@ -171,7 +171,7 @@ impl Campaign {
         };
         let part = part.filter(|part| !shared(part));
         let (runs, baseline) = (self.runs().len() as u64, self.file.baseline.clone());
-        About { name, command, runs, tabled, baseline, part }.write(store.folder())
+        About { name, command, runs, tabled, baseline, dates: self.dates(), part }.write(store.folder())
     }
 
     /// The runs to be carried out, in order: seed by seed, so that the completed ones are at any time a fair sample of

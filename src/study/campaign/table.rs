@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::axis::AxisPlace;
 use super::measures;
 use super::outcome::Outcome;
 use super::{Campaign, PlannedRun};
 use crate::study::{RunStatus, StudyRow, StudyTable};
 use serde::Serialize;
+
+/// The key of a scenario that says at which date a run begins.
+const CALENDAR: &str = "calendar";
 
 /// Results by their keys.
 pub(super) type Outcomes = BTreeMap<u128, Outcome>;
@@ -79,7 +83,20 @@ impl Campaign {
             axes: self.axes().map(str::to_owned).collect(),
             measures: columns,
             baseline: self.file.baseline.clone(),
+            dates: self.dates(),
             rows,
         }
+    }
+
+    /// Where each seed begins at a date of its own: the seeds in order of time, each with its date. Seeds of one date are in their order.
+    pub(crate) fn dates(&self) -> Vec<(u64, String)> {
+        let dated = self.file.by_seed.iter().find(|axis| axis.keys().any(|key| key == CALENDAR));
+        let Some((axis, (seeds, _))) = dated.zip(self.file.seeds.as_ref()) else { return Vec::new() };
+        let places = axis.places.iter().enumerate();
+        let of_place = |(at, place): (usize, &AxisPlace)| {
+            let there = seeds.iter().skip(at).step_by(axis.places.len());
+            there.map(|seed| (*seed, place.label.clone())).collect::<Vec<_>>()
+        };
+        places.flat_map(of_place).collect()
     }
 }

@@ -4,9 +4,7 @@ use serde::Serialize;
 
 use super::words::{Reading, deciding, reason};
 use super::{Claim, Expects, Measured, Sample};
-use crate::study::statistics::{
-    DRAWS, Effect, Evidence, Week, WeekBootstrap, block_bootstrap, mean_interval, paired,
-};
+use crate::study::statistics::{DRAWS, Effect, Evidence, Week, WeekBootstrap, block_bootstrap};
 use crate::workload::random::Stream;
 
 /// The chance that a verdict is wrong at a point: intervals are of `1 - ERROR`, and a printed gain with a tail probability below
@@ -120,7 +118,8 @@ pub enum Says {
 ///
 /// Where nothing in the runs of a sample is drawn at random, they replay logs unchanged. A number is then exact: it is the
 /// published one or not. The difference of two means over jobs has an interval from the weeks of the log, where the sample has
-/// them. Everywhere else intervals are those of the paired t test, and need 30 seeds.
+/// them. Everywhere else intervals are those of the paired t test, of seeds that begin at dates of their own those of a series, and need 30
+/// seeds.
 pub fn judge(claim: &Claim, measured: &Measured) -> Judgement {
     let samples = match measured {
         Measured::Samples(samples) => samples,
@@ -188,8 +187,9 @@ fn point(claim: &Claim, sample: &Sample, strict: f64) -> JudgedPoint {
             point.says = if same { Says::Holds } else { Says::Fails };
         }
         Expects::Value { published, tolerance } => {
-            let interval =
-                |error| mean_interval(&sample.of, 1.0 - error).map(|found| (found.low, found.high));
+            let interval = |error| {
+                sample.draws.mean_interval(&sample.of, 1.0 - error).map(|found| (found.low, found.high))
+            };
             let range = (published - tolerance, published + tolerance);
             point.interval = interval(ERROR);
             point.says = match interval(ERROR).zip(interval(strict)) {
@@ -300,7 +300,7 @@ impl Differences<'_> {
         let level = 1.0 - error;
         let Some(weeks) = &self.sample.weeks else {
             let scaled: Vec<f64> = self.sample.than.iter().map(|than| (1.0 + share) * than).collect();
-            return paired(&scaled, &self.sample.of, level);
+            return self.sample.draws.paired(&scaled, &self.sample.of, level);
         };
         let scaled: Vec<Week> =
             weeks.iter().map(|week| Week { sum_a: (1.0 + share) * week.sum_a, ..*week }).collect();

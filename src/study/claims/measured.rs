@@ -7,7 +7,7 @@ use super::gains::{Against, best_of, greatest};
 use super::{Claim, ClaimError, Expects, Side, axis_at, check_labels, refuse};
 use crate::metrics::Outcomes;
 use crate::study::comparison::{RunJobs, by_week};
-use crate::study::statistics::Week;
+use crate::study::statistics::{Draws, Week};
 use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable, one_run};
 
 /// The measurements for a claim.
@@ -34,6 +34,8 @@ pub struct Sample {
     pub seeds: usize,
     /// True if each side is one run, whatever its seed, because nothing in it is drawn at random.
     pub one_run: bool,
+    /// How the values follow each other.
+    pub draws: Draws,
     /// Of one run of a log on each side: the sums of the measure by week, where its jobs are at hand.
     pub weeks: Option<Vec<Week>>,
 }
@@ -50,7 +52,17 @@ pub struct Runs<'a> {
 impl Sample {
     /// A sample without values, for a reason.
     pub(super) fn nothing(at: String, seeds: usize, note: String) -> Self {
-        Self { at, of: Vec::new(), than: Vec::new(), note: Some(note), seeds, one_run: false, weeks: None }
+        let draws = Draws::Independent;
+        Self {
+            at,
+            of: Vec::new(),
+            than: Vec::new(),
+            note: Some(note),
+            seeds,
+            one_run: false,
+            draws,
+            weeks: None,
+        }
     }
 }
 
@@ -312,7 +324,8 @@ fn alone(
         notes.push(format!("{out} jobs were rejected or never finished, and are not in it"));
     }
     let note = (!notes.is_empty()).then(|| notes.join("; "));
-    Sample { at, of, than: Vec::new(), note, seeds, one_run: is_one(&point.runs, drawn), weeks: None }
+    let (one_run, draws) = (is_one(&point.runs, drawn), point.draws);
+    Sample { at, of, than: Vec::new(), note, seeds, one_run, draws, weeks: None }
 }
 
 /// True if the jobs of two runs have the same outcomes: equal counts of each, or all completed, whatever their number.
@@ -352,7 +365,7 @@ fn pairs(
     [of_id, than_id]: [&str; 2],
     runs: Runs<'_>,
 ) -> Sample {
-    let seeds = of.0.runs.len();
+    let (seeds, draws) = (of.0.runs.len(), of.0.draws);
     let values = match pairs_of(of, than) {
         Ok(values) => values,
         Err(note) => return Sample::nothing(at, seeds, note),
@@ -365,5 +378,5 @@ fn pairs(
     let (of, than): (Vec<f64>, Vec<f64>) = values.into_iter().map(|(_, of, than)| (of, than)).unzip();
     let missing = seeds - of.len();
     let note = (missing > 0).then(|| format!("{missing} of {seeds} runs have no such jobs"));
-    Sample { at, of, than, note, seeds, one_run, weeks }
+    Sample { at, of, than, note, seeds, one_run, draws, weeks }
 }

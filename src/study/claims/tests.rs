@@ -3,7 +3,7 @@ mod missing;
 
 use super::*;
 use crate::study::StudyTable;
-use crate::study::statistics::Week;
+use crate::study::statistics::{Draws, Week};
 use crate::study::tests::study;
 
 /// `policy` x `load` under `seeds` seeds: waits of `fcfs` are 100, of `easy` 80 at load 0.5 and 99 at load 0.9, all with
@@ -231,6 +231,7 @@ fn an_order_in_one_run_of_one_log_is_judged_by_its_weeks() {
             note: None,
             seeds: 1,
             one_run: true,
+            draws: Draws::Independent,
             weeks: Some(weeks),
         };
         judge(&claim, &Measured::Samples(vec![sample]))

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::{Charge, CompareOptions, Contrast, percent};
 use crate::model::Outcome;
-use crate::study::statistics::{Evidence, paired};
+use crate::study::statistics::{Draws, Evidence};
 use crate::study::{MeasureInfo, RunStatus, StudyRow, StudyTable, charged, one_run};
 use crate::units::counted;
 
-/// The runs of a label at a point, by their seeds.
-pub(super) type Runs<'a> = BTreeMap<u64, &'a StudyRow>;
+/// The runs of a label at a point, by the places of their seeds in time, if they have some, and their seeds.
+pub(super) type Runs<'a> = BTreeMap<(usize, u64), &'a StudyRow>;
 
 /// The two runs of a seed.
 type Pair<'a> = (&'a StudyRow, &'a StudyRow);
@@ -26,6 +26,8 @@ pub(super) struct Column {
     grouped: bool,
     /// Whether runs of the table have such columns wherever jobs did not run to their end: then a group without one has none.
     complete: bool,
+    /// How the runs follow each other.
+    draws: Draws,
 }
 
 impl Column {
@@ -36,7 +38,8 @@ impl Column {
             || table.measures.iter().any(|id| charged(id).is_some_and(|id| table.measure(&id).is_some()));
         let complete = charged_id.is_some() && has_charged();
         let grouped = table.measures[at].contains('.');
-        Self { at, charged: charged_id.and_then(|id| table.measure(&id)), grouped, complete }
+        let charged = charged_id.and_then(|id| table.measure(&id));
+        Self { at, charged, grouped, complete, draws: table.draws() }
     }
 
     fn value(self, row: &StudyRow) -> Option<f64> {
@@ -102,7 +105,7 @@ pub(super) fn contrast(
     let evidence = Evidence::of_seeds(a.len());
     let cell = if a.len() > 1 && a == b {
         cell.same(a.len(), a.iter().sum::<f64>() / a.len() as f64, evidence)
-    } else if let Some(found) = paired(&a, &b, options.level) {
+    } else if let Some(found) = column.draws.paired(&a, &b, options.level) {
         cell.with_effect(a.len(), &found, evidence)
     } else {
         if a.len() == 1 && !each_one {

@@ -74,7 +74,7 @@ pub fn compare_study(table: &StudyTable, options: &CompareOptions) -> Result<Stu
         if at == points.len() {
             points.push((place, BTreeMap::new()));
         }
-        let runs = point.runs.iter().map(|row| (row.seed, *row)).collect();
+        let runs = point.runs.iter().map(|row| ((table.place(row.seed), row.seed), *row)).collect();
         points[at].1.insert(&point.labels[by], runs);
     }
     let no_runs = BTreeMap::new();

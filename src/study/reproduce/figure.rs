@@ -40,6 +40,23 @@ pub enum Shows {
         along: String,
         /// The axis with one curve for each label; chosen automatically if it is `None`.
         by: Option<String>,
+        /// The point to which curves are of differences, paired by seed: a label on some axes. If it is empty, curves are of means.
+        than: Side,
+        /// Whether differences are shares of the mean of that point, in percent.
+        share: bool,
+    },
+    /// The differences of a measure to one label of an axis over the dates at which seeds begin.
+    Dates {
+        /// The campaign's file.
+        campaign: String,
+        /// Id of the measure.
+        measure: String,
+        /// The runs to draw, as of curves.
+        of: Side,
+        /// The axis with one curve for each label.
+        by: String,
+        /// The label of that axis to which the differences are.
+        than: String,
     },
     /// Two measures of a campaign against each other, with the Pareto front.
     Pareto {
@@ -76,6 +93,7 @@ pub(super) struct FigureKeys {
     measures: Option<Vec<String>>,
     among: Option<Labels>,
     than: Option<BTreeMap<String, Labels>>,
+    share: Option<bool>,
     claims: Option<Ids>,
     labels: Option<BTreeMap<String, String>>,
     caption: Option<String>,
@@ -90,7 +108,7 @@ enum Ids {
 }
 
 /// The kinds of figures.
-const KINDS: [&str; 3] = ["curves", "gains", "pareto"];
+const KINDS: [&str; 4] = ["curves", "dates", "gains", "pareto"];
 
 /// What is shown in hints on incomplete figures.
 const SEE: &str = "docs/papers.md says what a figure is made of";
@@ -103,7 +121,9 @@ pub(super) fn read(
     before: &[Figure],
 ) -> Result<Figure, ClaimError> {
     let shows = contents(&keys, claims).map_err(|error| error.of("a figure"))?;
-    if let Shows::Curves { campaign, .. } | Shows::Pareto { campaign, .. } = &shows {
+    if let Shows::Curves { campaign, .. } | Shows::Dates { campaign, .. } | Shows::Pareto { campaign, .. } =
+        &shows
+    {
         check_measured(campaign, claims)?;
     }
     if let Shows::Curves { along, by, .. } = &shows
@@ -120,14 +140,15 @@ fn contents(keys: &FigureKeys, claims: &[Claim]) -> Result<Shows, ClaimError> {
     let kind = keys.kind.as_deref().unwrap_or(KINDS[0]);
     // The keys of a figure, whether they are given, and the kinds that need them and that may have them.
     let all = [
-        ("campaign", keys.campaign.is_some(), "curves pareto", ""),
-        ("measure", keys.measure.is_some(), "curves", ""),
+        ("campaign", keys.campaign.is_some(), "curves dates pareto", ""),
+        ("measure", keys.measure.is_some(), "curves dates", ""),
         ("measures", keys.measures.is_some(), "pareto", ""),
         ("along", keys.along.is_some(), "curves", ""),
         ("among", keys.among.is_some(), "pareto", ""),
-        ("of", keys.of.is_some(), "", "curves pareto"),
-        ("by", keys.by.is_some(), "", "curves"),
-        ("than", keys.than.is_some(), "", "pareto"),
+        ("of", keys.of.is_some(), "", "curves dates pareto"),
+        ("by", keys.by.is_some(), "dates", "curves"),
+        ("than", keys.than.is_some(), "dates", "curves pareto"),
+        ("share", keys.share.is_some(), "", "curves"),
         ("claims", keys.claims.is_some(), "gains", ""),
         ("labels", keys.labels.is_some(), "", "gains"),
     ];
@@ -151,10 +172,31 @@ fn contents(keys: &FigureKeys, claims: &[Claim]) -> Result<Shows, ClaimError> {
     if let (Some(campaign), Some(measures), Some(among)) = (&keys.campaign, &keys.measures, &keys.among) {
         return pareto(campaign, measures, among, keys);
     }
+    let of = side(keys.of.clone().unwrap_or_default());
+    let than = side(keys.than.clone().unwrap_or_default());
+    if let ("dates", Some(campaign), Some(measure), Some(by)) =
+        (kind, keys.campaign.clone(), keys.measure.clone(), keys.by.clone())
+    {
+        let one = than.get(&by).filter(|labels| labels.len() == 1 && than.len() == 1);
+        let Some(label) = one.and_then(|labels| labels.first()) else {
+            return refuse(
+                "`than` is not one label of `by`",
+                format!("such as `than = {{ {by} = \"...\" }}`"),
+            );
+        };
+        return Ok(Shows::Dates { campaign, measure, of, than: label.clone(), by });
+    }
     match (keys.campaign.clone(), keys.measure.clone(), keys.along.clone(), &keys.claims) {
         (Some(campaign), Some(measure), Some(along), _) => {
-            let of = side(keys.of.clone().unwrap_or_default());
-            Ok(Shows::Curves { campaign, measure, of, along, by: keys.by.clone() })
+            let share = keys.share.unwrap_or(false);
+            if than.values().any(|labels| labels.len() != 1) || than.contains_key(&along) {
+                let hint = "it names one label of axes other than that of `along`, with which all others are compared";
+                return refuse("`than` is not one point", hint);
+            }
+            if share && than.is_empty() {
+                return refuse("`share` without `than`", "name the point of which differences are a share");
+            }
+            Ok(Shows::Curves { campaign, measure, of, along, by: keys.by.clone(), than, share })
         }
         (.., Some(ids)) => {
             let ids = selected(ids, claims)?;
@@ -202,6 +244,9 @@ fn name_of(written: Option<String>, shows: &Shows, before: &[Figure]) -> Result<
         }
         (None, Shows::Curves { campaign, measure, .. }) => {
             plain(&format!("{}-{measure}", campaign.trim_end_matches(".toml")))
+        }
+        (None, Shows::Dates { campaign, measure, .. }) => {
+            plain(&format!("{}-{measure}-dates", campaign.trim_end_matches(".toml")))
         }
         (None, Shows::Pareto { campaign, .. }) => {
             plain(&format!("{}-pareto", campaign.trim_end_matches(".toml")))
@@ -271,9 +316,17 @@ fn selected(ids: &Ids, claims: &[Claim]) -> Result<Vec<String>, ClaimError> {
 
 /// Checks that the axes and labels that a figure names exist.
 pub(super) fn check_figure(shows: &Shows, campaign: &Campaign) -> Result<(), ClaimError> {
-    let none = Side::new();
+    let one;
     let (of, than, named): (_, _, Vec<&String>) = match shows {
-        Shows::Curves { of, along, by, .. } => (of, &none, std::iter::once(along).chain(by).collect()),
+        Shows::Curves { of, along, by, than, .. } => (of, than, std::iter::once(along).chain(by).collect()),
+        Shows::Dates { by, .. } if campaign.dates().is_empty() => {
+            let hint = "`with_seed = true` on an axis of `calendar` gives each seed one";
+            return refuse(format!("a figure over dates by `{by}`: seeds have no dates"), hint);
+        }
+        Shows::Dates { of, by, than: label, .. } => {
+            one = Side::from([(by.clone(), vec![label.clone()])]);
+            (of, &one, vec![by])
+        }
         Shows::Pareto { of, than, among, .. } => (of, than, among.iter().collect()),
         Shows::Gains { .. } => return Ok(()),
     };

@@ -27,6 +27,8 @@ pub struct Paper {
     pub papers: BTreeMap<String, String>,
     /// The figures.
     pub figures: Vec<Figure>,
+    /// Titles of measures in figures, by their ids.
+    pub titles: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -39,6 +41,8 @@ struct FileKeys {
     paper: BTreeMap<String, PaperKeys>,
     #[serde(default)]
     no_difference: BTreeMap<String, String>,
+    #[serde(default)]
+    titles: BTreeMap<String, String>,
     #[serde(default)]
     claim: Vec<Spanned<ClaimKeys>>,
     #[serde(default)]
@@ -173,7 +177,7 @@ pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<Claim>), RunError> {
         let figure = figure::read(keys.into_inner(), line, &claims, &figures);
         figures.push(figure.map_err(|error| at_line(folder, line, &error))?);
     }
-    let paper = Paper { title: keys.title, text: keys.text, papers, figures };
+    let paper = Paper { title: keys.title, text: keys.text, papers, figures, titles: keys.titles };
     Ok((paper, claims))
 }
 

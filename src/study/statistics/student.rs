@@ -1,6 +1,8 @@
 //! Means of replications, and differences between replications that share a seed.
 
 use serde::{Deserialize, Serialize};
+
+use super::series::cosines;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::statistics::Statistics;
 
@@ -35,13 +37,63 @@ pub struct Effect {
     pub p_value: f64,
 }
 
+/// How replications follow each other.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Draws {
+    /// They are independent of each other, as runs with different seeds are.
+    #[default]
+    Independent,
+    /// They follow each other in time, as runs that begin at different dates do: neighbouring ones may be alike.
+    Series,
+}
+
+impl Draws {
+    /// [`mean_interval`] of independent replications. Of a series, whose values are in order of time, the interval is that of
+    /// equal-weighted cosines with Student's quantile for their number (U. K. Müller, Journal of Econometrics 141, 2007; E. Lazarus,
+    /// D. Lewis, J. Stock, M. Watson, Journal of Business & Economic Statistics 36, 2018).
+    pub fn mean_interval(self, values: &[f64], level: f64) -> Option<Estimate> {
+        let (mean, error, freedom) = self.error(values)?;
+        let half = quantile(freedom + 1, level)? * error;
+        Some(Estimate { n: values.len(), mean, low: mean - half, high: mean + half })
+    }
+
+    /// [`paired`] of independent pairs, and the same for pairs that are in order of time.
+    pub fn paired(self, a: &[f64], b: &[f64], level: f64) -> Option<Effect> {
+        if a.len() != b.len() {
+            return None;
+        }
+        let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
+        let (difference, error, freedom) = self.error(&differences)?;
+        let half = quantile(freedom + 1, level)? * error;
+        let p_value = match (difference == 0.0, error == 0.0) {
+            (true, _) => 1.0,
+            (false, true) => 0.0,
+            (false, false) => 2.0 * student(freedom + 1)?.sf((difference / error).abs()),
+        };
+        let (mean_a, mean_b) = (Statistics::mean(a), Statistics::mean(b));
+        let (low, high) = (difference - half, difference + half);
+        Some(Effect { mean_a, mean_b, difference, low, high, p_value })
+    }
+
+    /// The mean, its standard error, and the degrees of freedom of that.
+    fn error(self, values: &[f64]) -> Option<(f64, f64, usize)> {
+        let (mean, error) = mean_and_error(values)?;
+        match self {
+            Self::Series if error > 0.0 => {
+                let (variance, freedom) = cosines(values);
+                Some((mean, (variance / values.len() as f64).sqrt(), freedom))
+            }
+            _ => Some((mean, error, values.len() - 1)),
+        }
+    }
+}
+
 /// The mean of independent replications with Student's interval; `level` is 0.95 for 95 %.
 ///
 /// `None` for fewer than two values, if one is not finite, or if `level` is not between 0 and 1.
 pub fn mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
-    let (mean, error) = mean_and_error(values)?;
-    let half = quantile(values.len(), level)? * error;
-    Some(Estimate { n: values.len(), mean, low: mean - half, high: mean + half })
+    Draws::Independent.mean_interval(values, level)
 }
 
 /// The difference `b - a`, pair by pair, with Student's interval and the p value of the paired t test.
@@ -51,20 +103,7 @@ pub fn mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
 ///
 /// `None` if the two differ in length, and where [`mean_interval`] gives none.
 pub fn paired(a: &[f64], b: &[f64], level: f64) -> Option<Effect> {
-    if a.len() != b.len() {
-        return None;
-    }
-    let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
-    let (difference, error) = mean_and_error(&differences)?;
-    let half = quantile(a.len(), level)? * error;
-    let p_value = match (difference == 0.0, error == 0.0) {
-        (true, _) => 1.0,
-        (false, true) => 0.0,
-        (false, false) => 2.0 * student(a.len())?.sf((difference / error).abs()),
-    };
-    let (mean_a, mean_b) = (Statistics::mean(a), Statistics::mean(b));
-    let (low, high) = (difference - half, difference + half);
-    Some(Effect { mean_a, mean_b, difference, low, high, p_value })
+    Draws::Independent.paired(a, b, level)
 }
 
 /// The mean and its standard error.

@@ -74,6 +74,17 @@ fn seeds_take_values_in_turn() {
     let runs: Vec<_> = campaign.runs().iter().map(|run| (&*run.point[0], run.scenario_hash)).collect();
     assert_eq!(runs, expected);
     assert_eq!(campaign.axes().collect::<Vec<_>>(), ["policy"]);
+    // They are a series, in order of the dates.
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path(), "dated");
+    let table = run(&campaign, &options).table;
+    let dates: Vec<(u64, &str)> = table.dates.iter().map(|(seed, date)| (*seed, date.as_str())).collect();
+    assert_eq!(dates, [(7, first), (9, first), (8, second)]);
+    let seeds =
+        |point: &gridemu::study::StudyPoint<'_>| point.runs.iter().map(|row| row.seed).collect::<Vec<_>>();
+    assert!(table.points().iter().all(|point| seeds(point) == [7, 9, 8]));
+    let about = fs::read_to_string(options.store.join("campaign.json")).unwrap();
+    assert!(about.contains("\"dates\""), "{about}");
 }
 
 #[test]

@@ -87,7 +87,8 @@ fn every_claim_has_a_verdict_and_a_line_on_the_page() {
     assert!(out.contains("on-a-log: `no-such-log-anywhere.swf.gz`"), "{out}");
     assert!(out.contains("gangs: needs gang scheduling"), "{out}");
     let page = fs::read_to_string(pages.join("who.md")).unwrap();
-    let found = "(0 % decided).**\n\nNothing was found.\n\n## How it was measured\n";
+    let found = "(0 % decided).**\n\n**Not measured here: `log.toml`, of which a file is missing.** What is said below about it was measured \
+                 elsewhere.\n\nNothing was found.\n\n## How it was measured\n";
     assert!(page.starts_with("# A paper\n\n**3 claims: ") && page.contains(found), "{page}");
     assert!(page.contains("|`easy-below` jobs wait less under EASY (Table 1)|below|"), "{page}");
     // Nothing is left to run the second time, and nothing changes.
@@ -99,6 +100,21 @@ fn every_claim_has_a_verdict_and_a_line_on_the_page() {
     let json = gridemu(&json).json();
     assert_eq!(json["claims"][0][1]["verdict"], "undecided");
     assert_eq!(json["claims"][1][1]["verdict"], "not-comparable");
+}
+
+/// Without the logs of any of its campaigns there is nothing to say, and no page with findings that were not measured.
+#[test]
+fn a_page_of_which_nothing_was_measured_is_not_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, pages, store) = (dir.path().join("who"), dir.path().join("pages"), dir.path().join("store"));
+    let (from, to) =
+        (CLAIMS.find("[[claim]]").unwrap(), CLAIMS.find("[[claim]]\nid = \"on-a-log\"").unwrap());
+    paper(&folder, &format!("{}{}", &CLAIMS[..from], &CLAIMS[to..]));
+    fs::write(folder.join("findings.md"), "All of it was found.\n").unwrap();
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let ran = gridemu(&["reproduce", &path(&folder), "--store", &path(&store), "--pages", &path(&pages)]);
+    ran.ends(2, &["nothing was run, and no page was written", "GRIDEMU_DATA"]);
+    assert!(!pages.exists());
 }
 
 /// A log of 40 weeks: each day two jobs that fill the machine one after the other, and one that fits beside the second.
@@ -245,10 +261,10 @@ caption = \"Both.\"
     assert_eq!(
         shown,
         [
-            "![Gains.](who/gains.svg)",
-            "![EASY.](who/wait-count-9.svg)",
-            "![Both. (count 8)](who/wait-count-8.svg)",
-            "![Both. (count 9)](who/wait-count-9-2.svg)",
+            "![greatest gains](who/gains.svg)",
+            "![mean wait by load](who/wait-count-9.svg)",
+            "![mean wait by load (count 8)](who/wait-count-8.svg)",
+            "![mean wait by load (count 9)](who/wait-count-9-2.svg)",
         ]
     );
     let svg = |name: &str| fs::read_to_string(pages.join("who").join(name)).unwrap();

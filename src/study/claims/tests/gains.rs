@@ -68,6 +68,7 @@ fn a_printed_gain_is_judged_by_its_tail_probability() {
         note: None,
         seeds: 2_000,
         one_run: false,
+        draws: Draws::Independent,
         weeks: None,
     };
     let measured = Measured::Samples(vec![sample]);
