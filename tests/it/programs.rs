@@ -68,7 +68,7 @@ input = "100 MB"
 "#;
 
 /// The interpreter, if it is there. Python must be there where `.ci/run` installs it.
-fn has(program: &str) -> bool {
+pub(crate) fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok_and(|ran| ran.status.success());
     #[expect(clippy::disallowed_methods, reason = "a machine of the continuous integration has it")]
     let must = std::env::var("CI").is_ok_and(|ci| ci == "true");
