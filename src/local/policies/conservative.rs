@@ -101,7 +101,15 @@ struct Saved {
 impl Conservative {
     /// Conservative backfilling with this kind of compression.
     pub fn new(compress: Compress) -> Self {
-        Self { compress, plan: Plan::default(), room: false, settled: false, stale: true, book: Vec::new(), woken: Vec::new() }
+        Self {
+            compress,
+            plan: Plan::default(),
+            room: false,
+            settled: false,
+            stale: true,
+            book: Vec::new(),
+            woken: Vec::new(),
+        }
     }
 
     /// When a waiting job starts at the latest.
@@ -231,7 +239,8 @@ impl Plan {
         if awake == Awake::ALL {
             return awake;
         }
-        let starting = self.by_start.range(..=(view.now(), u64::MAX)).map(|((_, seq), _)| self.starts[seq].procs);
+        let starting =
+            self.by_start.range(..=(view.now(), u64::MAX)).map(|((_, seq), _)| self.starts[seq].procs);
         starting.fold(awake, Awake::without)
     }
 
@@ -401,7 +410,8 @@ impl LocalPolicy for Conservative {
     }
 
     fn save(&self) -> Vec<u8> {
-        let starts = self.plan.starts.values().map(|planned| (planned.job, planned.start, planned.span)).collect();
+        let starts =
+            self.plan.starts.values().map(|planned| (planned.job, planned.start, planned.span)).collect();
         let saved = Saved { starts, room: self.room, stale: self.stale };
         postcard::to_stdvec(&saved).unwrap_or_default()
     }
