@@ -67,6 +67,7 @@ impl Drawn {
 
     /// Takes an earlier state of this account off it.
     pub fn remove(&mut self, earlier: &Self) {
+        debug_assert!(earlier.energy <= self.energy, "an account does not shrink");
         self.energy = self.energy.saturating_sub(earlier.energy);
         self.priced.0 -= earlier.priced.0;
         self.emitted.0 -= earlier.emitted.0;
@@ -74,6 +75,7 @@ impl Drawn {
 
     /// The energy since an earlier state of this account, in 2⁻²⁰ nanojoules.
     pub const fn since(&self, earlier: &Self) -> u128 {
+        debug_assert!(earlier.energy <= self.energy, "an account does not shrink");
         self.energy.saturating_sub(earlier.energy)
     }
 

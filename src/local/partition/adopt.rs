@@ -45,14 +45,15 @@ impl State {
             self.plan_spent(key);
         }
         self.loads = Loads::of(&self.spec);
+        // None has drawn anything by the new prices.
+        self.table.iter_mut().for_each(|job| job.base = None);
         for key in self.keys(|job| job.phase == Phase::Running) {
             let Some(job) = self.table.get(key).filter(|job| job.since <= step.now) else { continue };
             if let Some(loads) = &mut self.loads {
                 loads.change(&job.placement, true, step.now, &self.tariff);
             }
+            self.read_loads(key, step.now);
         }
-        // None has drawn anything by the new prices.
-        self.table.iter_mut().for_each(|job| job.base = job.base.take().map(|_| Box::default()));
     }
 
     /// Takes jobs off processors that the present policy would not have put there, or could not resume: jobs on a shared

@@ -48,6 +48,7 @@ impl State {
             if let Some(loads) = &mut self.loads {
                 drawn.add(held.idle(job.share), &stretch);
                 let now = loads.drawn(&placement, step.now, &self.tariff);
+                debug_assert!(job.base.is_some(), "a job that runs has read the loads of its machines");
                 let base = job.base.as_deref().unwrap_or(&now);
                 job.dynamic += now.since(base);
                 drawn.merge(&now);

@@ -218,11 +218,23 @@ impl State {
         }
     }
 
-    /// A job draws what its machines draw from now on, where that goes by their load.
+    /// Where a running job is from now on, on so many processors; what it did before must have been settled. This is the one place in which a running job gets
+    /// other processors, since what it draws by the load of its machines counts from here on.
+    #[inline]
+    pub(in crate::local) fn set_placement(&mut self, key: JobKey, placement: ProcSet, held: u32, now: Time) {
+        let Some(job) = self.table.get_mut(key) else { return };
+        (job.held, job.given) = (held, held);
+        job.placement = placement;
+        self.read_loads(key, now);
+    }
+
+    /// A running job draws what its machines draw from now on, where that goes by their load. One that waits for machines to wake up
+    /// draws nothing before it begins.
     #[inline]
     pub(in crate::local) fn read_loads(&mut self, key: JobKey, now: Time) {
         if let (Some(loads), Some(job)) = (&mut self.loads, self.table.get_mut(key)) {
-            job.base = Some(Box::new(loads.drawn(&job.placement, now, &self.tariff)));
+            let begun = job.phase == Phase::Running && job.since <= now;
+            job.base = begun.then(|| Box::new(loads.drawn(&job.placement, now, &self.tariff)));
         }
     }
 

@@ -1,0 +1,93 @@
+//! Energy and its account, worked by hand: jobs that change their size, forks to other powers and delays, reservations beside machines that sleep.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::cli::{Ran, gridemu};
+use crate::validating::legal;
+
+/// A folder with a scenario and the log that it names.
+struct Here(tempfile::TempDir);
+
+impl Here {
+    /// `jobs` are (submit, run time, processors), whose estimates are right.
+    fn new(scenario: &str, jobs: &[(u64, u64, u32)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let row = |(at, (submit, run, procs)): (usize, &(u64, u64, u32))| {
+            format!("{} {submit} -1 {run} {procs} -1 -1 {procs} {run} -1 1 1 1 1 1 1 -1 -1\n", at + 1)
+        };
+        let log: String = jobs.iter().enumerate().map(row).collect();
+        fs::write(folder.path().join("log.swf"), format!("; by hand\n{log}")).unwrap();
+        fs::write(folder.path().join("case.toml"), scenario).unwrap();
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn run(&self) -> Ran {
+        let [file, out, store] = ["case.toml", "out", "store"].map(|name| self.path(name));
+        let [file, out, store] = [&file, &out, &store].map(|path| path.to_str().unwrap());
+        gridemu(&["run", file, "--out", out, "--checkpoint", store])
+    }
+
+    fn fork(&self, at: &str, set: &str) -> Ran {
+        let [store, out] = ["store", "forks"].map(|name| self.path(name));
+        let [store, out] = [&store, &out].map(|path| path.to_str().unwrap());
+        gridemu(&["fork", store, "--at", at, "--set", set, "--out", out])
+    }
+
+    /// These columns of a table, joined.
+    fn columns(&self, file: &str, columns: &[&str]) -> Vec<String> {
+        let mut reader = csv::Reader::from_path(self.path(file)).unwrap();
+        let names = reader.headers().unwrap().clone();
+        let at = columns.iter().map(|column| names.iter().position(|name| name == *column).unwrap());
+        let at: Vec<usize> = at.collect();
+        let row =
+            |row: csv::StringRecord| at.iter().map(|at| row[*at].to_owned()).collect::<Vec<_>>().join(" ");
+        reader.records().map(|record| row(record.unwrap())).collect()
+    }
+
+    /// The lines of the ledger that are not zero, in joules.
+    fn ledger(&self, folder: &str) -> Vec<String> {
+        let lines = self.columns(&format!("{folder}/ledger.csv"), &["purpose", "energy_j"]);
+        lines.into_iter().filter(|line| !line.ends_with(" 0")).collect()
+    }
+}
+
+/// Machines of one core draw 100 W idle, 200 W busy. Job 2 has two of them for 500 s and one for 1000 s: 400 kJ. Job 3 has one for 500 s and
+/// two for the 250 s that are left: 200 kJ.
+#[test]
+fn a_job_that_changes_its_size_draws_what_its_machines_draw() {
+    let here = Here::new(
+        "[[site]]\nname = 's'\npolicy = 'easy-e'\nmachines = [{ class = 'a', count = 4, load_power = ['100 W', '150 W', '200 W'] }]\nworkload = { log = 'log.swf', malleable = true }\n[[event]]\nat = '1500 s'\nreduce = 's'\njob = 2\nprocs = 1\n[[event]]\nat = '4500 s'\nextend = 's'\njob = 3\nprocs = 1\n[broker]\n",
+        &[(0, 1000, 1), (1000, 1000, 2), (4000, 1000, 1)],
+    );
+    here.run().well();
+    let jobs = here.columns("out/jobs.csv", &["job", "end", "energy_j", "dynamic_j"]);
+    assert_eq!(jobs, ["1 1000 200000 100000", "2 2500 400000 200000", "3 4750 200000 100000"]);
+    // 4 × 100 W for 4800 s, and 100 W more for 4000 processor-seconds.
+    assert_eq!(here.ledger("out"), ["useful 800000", "idle 1520000", "total 2320000"]);
+}
+
+/// A job of 1000 s on a machine of 200 W, which has a table of the same powers from 500 s on.
+#[test]
+fn a_fork_to_power_by_load_goes_on_with_what_jobs_draw() {
+    let here = Here::new(
+        "until = '2 h'\n[[site]]\nname = 's'\nmachines = [{ class = 'a', count = 1, idle = '100 W', busy = '200 W' }]\nworkload = { log = 'log.swf' }\n[broker]\n",
+        &[(0, 1000, 1)],
+    );
+    here.run().well();
+    let table =
+        "site.s.machines=[{ class = \"a\", count = 1, load_power = [\"100 W\", \"150 W\", \"200 W\"] }]";
+    here.fork("500 s", table).well();
+    legal(&here.path("forks/changed"));
+    let jobs = here.columns("forks/changed/jobs.csv", &["end", "energy_j", "dynamic_j"]);
+    assert_eq!(jobs, ["1000 200000 100000"]);
+    assert_eq!(here.ledger("forks/changed"), ["useful 200000", "idle 2000", "total 202000"]);
+}
