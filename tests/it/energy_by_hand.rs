@@ -91,3 +91,30 @@ fn a_fork_to_power_by_load_goes_on_with_what_jobs_draw() {
     assert_eq!(jobs, ["1000 200000 100000"]);
     assert_eq!(here.ledger("forks/changed"), ["useful 200000", "idle 2000", "total 202000"]);
 }
+
+const SLEEPS: &str = "until = '2 h'\noutput = { machines = true }\n[[site]]\nname = 's'\npower_policy = 'sleep-idle[after=0 s]'\nmachines = [{ class = 'a', count = 1, idle = '95 W', busy = '200 W', sleep = { power = '9 W', wake = '100 s', waking = '125 W', fall = '60 s', falling = '100 W' } }]\nworkload = { log = 'log.swf' }\n[broker]\n";
+
+/// Job 2 comes at 120 s, when the machine falls asleep until 160 s. From 150 s on a wake-up takes 300 s instead of 100 s: it begins at 460 s. Job 3
+/// comes at 1000 s to a machine that sleeps.
+#[test]
+fn a_fork_to_another_wake_up_begins_jobs_when_their_machines_are_awake() {
+    let here = Here::new(SLEEPS, &[(0, 100, 1), (120, 200, 1), (1000, 200, 1)]);
+    here.run().well();
+    here.fork("150 s", "site.s.machines[0].sleep.wake=300 s").well();
+    legal(&here.path("forks/changed"));
+    assert_eq!(
+        here.columns("forks/as-it-was/jobs.csv", &["start", "end"]),
+        ["0 100", "260 460", "1100 1300"]
+    );
+    let jobs = here.columns("forks/changed/jobs.csv", &["start", "end", "energy_j"]);
+    assert_eq!(jobs, ["0 100 20000", "460 660 40000", "1300 1500 40000"]);
+    // Three times 60 s to sleep and twice 300 s back; asleep from 720 to 1000 s.
+    let lines = ["useful 100000", "asleep 2520", "transitions 93000", "total 195520"];
+    assert_eq!(here.ledger("forks/changed"), lines);
+    // A shorter one: it begins at 180 s.
+    let here = Here::new(SLEEPS, &[(0, 100, 1), (120, 200, 1)]);
+    here.run().well();
+    here.fork("150 s", "site.s.machines[0].sleep.wake=20 s").well();
+    legal(&here.path("forks/changed"));
+    assert_eq!(here.columns("forks/changed/jobs.csv", &["start", "end"]), ["0 100", "180 380"]);
+}

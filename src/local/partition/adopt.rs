@@ -200,8 +200,10 @@ impl Partition {
             }
             state.reprice(&before.prices, step);
         }
+        let mut begins_anew = false;
         if terms.sleep != before.sleep {
             state.sleep_by(&terms.sleep, step);
+            begins_anew = state.begin_anew(step).map_err(|error| error.to_string())?;
         }
         let is_capped_anew = terms.most_in_use != before.most_in_use;
         if terms.policy != before.policy || is_capped_anew {
@@ -216,7 +218,9 @@ impl Partition {
         if terms.checkpoint != before.checkpoint {
             state.foresee_anew();
         }
-        Ok(is_capped_anew || terms.policy != before.policy || terms.checkpoint != before.checkpoint)
+        // What the policy has planned no longer holds where jobs begin at other times.
+        let is_planned_anew = is_capped_anew || begins_anew;
+        Ok(is_planned_anew || terms.policy != before.policy || terms.checkpoint != before.checkpoint)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::State;
+use crate::local::error::PartitionError;
 use crate::local::power::Sleepers;
 use crate::local::{Phase, SleepRule, Step};
 use crate::model::{EventCause, EventKind, EventRecord, JobKey, MachineState, ProcSet, SleepSpec};
@@ -266,6 +267,40 @@ impl State {
         if let Some(job) = self.table.get_mut(key) {
             job.attempts -= 1;
             if job.first_start.is_none() {
+    /// Jobs that wait for machines to wake up begin when these are awake by the present terms of sleep, which may have changed. True if
+    /// any begins at another time than before.
+    ///
+    /// # Errors
+    /// [`PartitionError::EndOfTime`] if a job would end beyond the time axis.
+    pub(in crate::local) fn begin_anew(&mut self, step: &mut Step<'_>) -> Result<bool, PartitionError> {
+        let mut moved = false;
+        for key in self.keys(|job| job.phase == Phase::Running && job.since > step.now) {
+            let Some(job) = self.table.get_mut(key) else { continue };
+            let before = job.since;
+            let roused = self.sleepers.as_ref().and_then(|sleepers| sleepers.roused_at(&job.placement));
+            let begin = roused.map_or(step.now, |roused| roused.max(step.now));
+            if begin == before {
+                continue;
+            }
+            moved = true;
+            job.since = begin;
+            let restart = job.past.as_mut().and_then(|past| past.restart.as_mut());
+            restart
+                .into_iter()
+                .chain(&mut job.first_start)
+                .filter(|start| **start == before)
+                .for_each(|start| *start = begin);
+            if let Some(waiting) = self.begins.get_mut(&before) {
+                waiting.retain(|waits| *waits != key);
+            }
+            self.begins.entry(begin).or_default().push(key);
+            self.set_rate(key, step.now)?;
+        }
+        self.begins.retain(|_, waiting| !waiting.is_empty());
+        self.note_transitions(step);
+        Ok(moved)
+    }
+
                 job.given = 0;
             }
         }
