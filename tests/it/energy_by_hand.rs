@@ -118,3 +118,48 @@ fn a_fork_to_another_wake_up_begins_jobs_when_their_machines_are_awake() {
     legal(&here.path("forks/changed"));
     assert_eq!(here.columns("forks/changed/jobs.csv", &["start", "end"]), ["0 100", "180 380"]);
 }
+
+/// Four machines sleep for a second; then a reservation has them, and wakes them up. That time is reserved, not idle.
+#[test]
+fn what_sleeps_for_a_reservation_is_not_idle() {
+    let here = Here::new(
+        "until = '10 min'\n[[site]]\nname = 's'\npower_policy = 'sleep-idle[after=0 s]'\nmachines = [{ class = 'a', count = 4, idle = '95 W', busy = '200 W', sleep = { power = '9 W', wake = '300 s', waking = '125 W', fall = '0 s', falling = '100 W' } }]\nworkload = { log = 'log.swf' }\n[[site.reservation]]\nprocs = 4\nfrom = '1 s'\nto = '1 h'\n[broker]\n",
+        &[(3000, 100, 1)],
+    );
+    here.run().well();
+    let summary: serde_json::Value = serde_json::from_str(&here.text("out/summary.json")).unwrap();
+    let of = |what: &str| summary["usage"][what].as_f64().unwrap();
+    assert_eq!([of("idle"), of("dormant"), of("reserved")], [4.0, 4.0, 2396.0]);
+}
+
+/// A reservation gets what a job would: machines that are awake first, those of the least power-hungry class first.
+#[test]
+fn reservations_get_what_jobs_would_get() {
+    let reserved = |here: &Here| -> Vec<String> {
+        here.run().well();
+        let rows = here.columns("out/machines.csv", &["time", "processors", "state"]);
+        rows.into_iter().filter(|row| row.ends_with("reserved")).collect()
+    };
+    // Machine 0 is asleep at 70 s, since it has been idle from 10 s on; machine 1 is idle from 50 s on.
+    let here = Here::new(
+        "until = '10 min'\noutput = { machines = true }\n[[site]]\nname = 's'\npower_policy = 'sleep-idle[after=50 s]'\nmachines = [{ class = 'a', count = 2, idle = '95 W', busy = '200 W', sleep = { power = '9 W', wake = '300 s', waking = '125 W', fall = '0 s', falling = '100 W' } }]\nworkload = { log = 'log.swf' }\n[[site.reservation]]\nprocs = 1\nfrom = '70 s'\nto = '90 s'\n[broker]\n",
+        &[(0, 10, 1), (0, 50, 1)],
+    );
+    assert_eq!(reserved(&here), ["70 1 reserved"]);
+    let here = Here::new(
+        "until = '10 min'\noutput = { machines = true }\n[[site]]\nname = 's'\nplacement = 'least-power'\nmachines = [{ class = 'a', partition = 'p', count = 1, idle = '95 W', busy = '200 W' }, { class = 'b', partition = 'p', count = 1, idle = '9 W', busy = '20 W' }]\nworkload = { log = 'log.swf' }\n[[site.reservation]]\nprocs = 1\nfrom = '70 s'\nto = '90 s'\n[broker]\n",
+        &[(0, 10, 1)],
+    );
+    assert_eq!(reserved(&here), ["70 1 reserved"]);
+}
+
+#[test]
+fn a_fork_keeps_embodied_carbon() {
+    let here = Here::new(
+        "until = '2 h'\n[[site]]\nname = 's'\nmachines = [{ class = 'a', count = 1, idle = '100 W', busy = '200 W', embodied = { kg = 1000, years = 4 } }]\nworkload = { log = 'log.swf' }\n[broker]\n",
+        &[(0, 1000, 1)],
+    );
+    here.run().well();
+    here.fork("500 s", "site.s.machines[0].embodied.kg=2000")
+        .ends(2, &["embodied carbon would be 2000 kg", "it falls to the whole run"]);
+}

@@ -21,7 +21,7 @@ pub(in crate::local) struct StandingDraw {
     pub(in crate::local) asleep: Draw,
     /// Machines on their way to sleep and back.
     pub(in crate::local) transitions: Draw,
-    /// The processors of machines that are not awake.
+    /// The processors of machines that are not awake, without those of reservations.
     pub(in crate::local) dormant: u32,
 }
 
@@ -55,6 +55,11 @@ impl State {
             all.asleep += draw(count.asleep, *asleep);
             all.transitions += draw(count.waking, *waking) + draw(count.falling, *falling);
             all.dormant += count.all() * self.spec.cores;
+        }
+        if all.dormant > 0 {
+            // What a reservation holds is reserved, also while its machines wake up.
+            let held = self.book.pending().iter().map(|booking| sleepers.not_awake(&booking.taken).len());
+            all.dormant -= held.sum::<u32>();
         }
         all
     }
@@ -262,11 +267,6 @@ impl State {
         true
     }
 
-    /// Forgets an attempt that has not begun.
-    pub(in crate::local) fn forget_attempt(&mut self, key: JobKey) {
-        if let Some(job) = self.table.get_mut(key) {
-            job.attempts -= 1;
-            if job.first_start.is_none() {
     /// Jobs that wait for machines to wake up begin when these are awake by the present terms of sleep, which may have changed. True if
     /// any begins at another time than before.
     ///
@@ -301,6 +301,11 @@ impl State {
         Ok(moved)
     }
 
+    /// Forgets an attempt that has not begun.
+    pub(in crate::local) fn forget_attempt(&mut self, key: JobKey) {
+        if let Some(job) = self.table.get_mut(key) {
+            job.attempts -= 1;
+            if job.first_start.is_none() {
                 job.given = 0;
             }
         }
