@@ -163,3 +163,17 @@ fn a_fork_keeps_embodied_carbon() {
     here.fork("500 s", "site.s.machines[0].embodied.kg=2000")
         .ends(2, &["embodied carbon would be 2000 kg", "it falls to the whole run"]);
 }
+
+/// What a workflow takes on an empty grid is that of its machines, whatever the cap leaves. The check of each run compares it.
+#[test]
+fn a_power_cap_does_not_change_what_an_empty_grid_takes() {
+    let alone = ["", "power_cap = '60 %'\n"].map(|cap| {
+        let here = Here::new(
+            &format!("[[site]]\nname = 's'\n{cap}machines = [{{ class = 'a', count = 4, idle = '10 W', busy = '100 W' }}]\n[broker]\n[[workload]]\nworkflow = 'montage[tasks=40]'\n"),
+            &[],
+        );
+        here.run().well();
+        here.columns("out/workflows.csv", &["fastest_path", "work", "alone"])
+    });
+    assert_eq!(alone[0], alone[1]);
+}
