@@ -177,3 +177,23 @@ fn a_power_cap_does_not_change_what_an_empty_grid_takes() {
     });
     assert_eq!(alone[0], alone[1]);
 }
+
+/// 10,000 machines of 1 kW for four years, at 100,000 a kilowatt-hour but for a billionth: the integral needs more than 128 bits.
+#[test]
+fn the_highest_prices_of_the_largest_sites_are_exact() {
+    let here = Here::new(
+        "calendar = '2020-01-01T00:00Z'\nat_least = '1461 d'\n[[site]]\nname = 's'\npue = 1.6\nmachines = [{ class = 'a', count = 10000, idle = '1 kW', busy = '1 kW' }]\nelectricity = { day = [100000, 99999.999999999], unit = 'EUR/kWh' }\ncarbon = { day = [100000, 99999.999999], unit = 'g/kWh' }\nworkload = { log = 'log.swf' }\n[broker]\nmonitoring_interval = '100 d'\n",
+        &[(0, 1000, 1)],
+    );
+    here.run().well();
+    let lines = here.columns("out/ledger.csv", &["site", "purpose", "energy_j", "electricity", "carbon_g"]);
+    // 1e7 W × 1461 d × 1.6 are 561,024,000 kWh; half of the time a kilowatt-hour costs 1e-9 less, and causes 1e-6 g less.
+    let total = "s total 2019686400000000 56102399999999.719488 56102399999719.488";
+    assert!(lines.contains(&total.to_owned()), "{lines:?}");
+
+    let here = Here::new(
+        "[[site]]\nname = 's'\nprice_by_hour = '22-6=1.5'\nmachines = [{ class = 'a', partition = 'p', count = 10000, price = '99999.999999999/core-h' }, { class = 'b', partition = 'p', count = 10000, price = '0.000000001/core-h' }]\nworkload = { log = 'log.swf' }\n[broker]\n",
+        &[(0, 777_600, 10_000)],
+    );
+    here.run().ends(2, &["machines[1].price", "round them to fewer digits"]);
+}
