@@ -197,3 +197,26 @@ fn the_highest_prices_of_the_largest_sites_are_exact() {
     );
     here.run().ends(2, &["machines[1].price", "round them to fewer digits"]);
 }
+
+/// The past of a fork is not judged by the description of what came after.
+#[test]
+fn forks_to_other_kinds_of_policies_are_legal() {
+    let of = |policy: &str, malleable: bool, events: &str| {
+        format!(
+            "[[site]]\nname = 's'\npolicy = '{policy}'\nmachines = [{{ class = 'a', count = 4 }}]\nworkload = {{ log = 'log.swf', malleable = {malleable} }}\n{events}[broker]\n"
+        )
+    };
+    let jobs = [(0, 1000, 2), (10, 900, 4), (20, 500, 3), (30, 2000, 2)];
+    let here = Here::new(&of("equal-share[mpl=3]", false, ""), &jobs);
+    here.run().well();
+    for policy in ["fcfs", "easy"] {
+        here.fork("700 s", &format!("site.s.policy={policy}")).well();
+        legal(&here.path("forks/changed"));
+        fs::remove_dir_all(here.path("forks")).unwrap();
+    }
+    let events = "[[event]]\nat = '100 s'\nreduce = 's'\njob = 1\nprocs = 1\n[[event]]\nat = '500 s'\nextend = 's'\njob = 1\nprocs = 1\n";
+    let here = Here::new(&of("easy-e", true, events), &jobs);
+    here.run().well();
+    here.fork("700 s", "site.s.policy=fcfs").well();
+    legal(&here.path("forks/changed"));
+}
