@@ -143,12 +143,12 @@ fn reservations_get_what_jobs_would_get() {
     // Machine 0 is asleep at 70 s, since it has been idle from 10 s on; machine 1 is idle from 50 s on.
     let here = Here::new(
         "until = '10 min'\noutput = { machines = true }\n[[site]]\nname = 's'\npower_policy = 'sleep-idle[after=50 s]'\nmachines = [{ class = 'a', count = 2, idle = '95 W', busy = '200 W', sleep = { power = '9 W', wake = '300 s', waking = '125 W', fall = '0 s', falling = '100 W' } }]\nworkload = { log = 'log.swf' }\n[[site.reservation]]\nprocs = 1\nfrom = '70 s'\nto = '90 s'\n[broker]\n",
-        &[(0, 10, 1), (0, 50, 1)],
+        &[(0, 10, 1), (0, 50, 1), (3000, 10, 1)],
     );
     assert_eq!(reserved(&here), ["70 1 reserved"]);
     let here = Here::new(
         "until = '10 min'\noutput = { machines = true }\n[[site]]\nname = 's'\nplacement = 'least-power'\nmachines = [{ class = 'a', partition = 'p', count = 1, idle = '95 W', busy = '200 W' }, { class = 'b', partition = 'p', count = 1, idle = '9 W', busy = '20 W' }]\nworkload = { log = 'log.swf' }\n[[site.reservation]]\nprocs = 1\nfrom = '70 s'\nto = '90 s'\n[broker]\n",
-        &[(0, 10, 1)],
+        &[(0, 10, 1), (3000, 10, 1)],
     );
     assert_eq!(reserved(&here), ["70 1 reserved"]);
 }
