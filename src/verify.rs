@@ -79,7 +79,8 @@ impl Checker {
         for (site, facts) in (0..).map(SiteId).zip(&platform.sites) {
             for (partition, spec) in (0..).map(PartitionId).zip(&facts.spec.partitions) {
                 let machines = Machines::new(spec);
-                let bookings = Bookings::of(facts, partition, machines.missing());
+                let bookings =
+                    Bookings::of(facts, partition, machines.missing(), platform.since > Time::ZERO);
                 let holders = Holders::new(facts.abilities.multiprogramming_level);
                 let counts = Counts::new(spec.usable());
                 partitions.insert((site, partition), PartitionState { holders, machines, bookings, counts });

@@ -60,6 +60,8 @@ pub struct Broker {
     abilities: BrokerAbilities,
     /// For each site, the place of its first partition among the pools.
     first_pool: Vec<usize>,
+    /// The pools without jobs and with all their machines, whatever a power cap leaves of them.
+    machines: Vec<Pool>,
     /// Whether the portal must be notified of ends.
     feedback: bool,
     network: NetworkSpec,
@@ -129,14 +131,14 @@ impl std::fmt::Debug for Broker {
 }
 
 impl Broker {
-    /// A broker that has no reports yet, only the pools' descriptions. `pools` are in order of sites and partitions; `seed` is
-    /// for the policy's random draws.
+    /// A broker that has no reports yet, only the pools' descriptions. `pools` are in order of sites and partitions, with the processors of
+    /// each, whatever a power cap leaves of them; `seed` is for the policy's random draws.
     ///
     /// # Errors
     /// [`EntityError::Broker`] if the policy does not exist or its parameters are wrong.
     pub fn new(
         spec: BrokerSpec,
-        pools: Vec<Pool>,
+        (pools, usable): (Vec<Pool>, Vec<u32>),
         seed: u64,
         feedback: bool,
         network: &NetworkSpec,
@@ -149,6 +151,10 @@ impl Broker {
                 first_pool.push(at);
             }
         }
+        let whole = |(pool, processors): (&Pool, u32)| {
+            Pool::unreported(PoolFacts { processors, ..pool.facts.clone() })
+        };
+        let machines = pools.iter().zip(usable).map(whole).collect();
         let shown = if abilities.workflows { &pools[..] } else { &[] };
         let (links, unchecked) = (planning::links(shown, network), (0..pools.len()).collect());
         let mut tasks = Tasks::new(pools.len());
@@ -161,6 +167,7 @@ impl Broker {
             policy,
             abilities,
             first_pool,
+            machines,
             feedback,
             network: network.clone(),
             links,

@@ -4,6 +4,7 @@ use super::{Run, RunError};
 use crate::grid::Policies;
 use crate::output::RunFolder;
 use crate::scenario::{Base, Scenario, ScenarioError};
+use crate::units::{Span, Time};
 
 /// The run that left `folder`, built anew from its `scenario.toml`. It writes no files and keeps no store.
 ///
@@ -42,8 +43,17 @@ pub fn rerun(folder: &RunFolder, policies: &Policies) -> Result<Run, RunError> {
 
 /// Whether the run of a folder is a fork that went on with another scenario: what happened before is not what this one would do.
 pub(super) fn is_changed_fork(folder: &RunFolder) -> bool {
+    forked_at(folder).is_some()
+}
+
+/// When the run of a folder went on with another scenario, if it is such a fork: its note says `forked at 3 d (259200 s)`. What cannot be
+/// read is never.
+pub(super) fn forked_at(folder: &RunFolder) -> Option<Time> {
     let notes = folder.summary().and_then(|summary| summary["notes"].as_array());
-    notes.into_iter().flatten().filter_map(|note| note.as_str()).any(|note| note.starts_with("forked at "))
+    let mut notes = notes.into_iter().flatten().filter_map(|note| note.as_str());
+    let note = notes.find_map(|note| note.strip_prefix("forked at "))?;
+    let at = note.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    Some(at.and_then(|(at, _)| at.parse::<Span>().ok()).map_or(Time::NEVER, |at| Time::ZERO + at))
 }
 
 /// The scenario in `folder`; `None` if there is none.

@@ -49,6 +49,7 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
         has_local: found.has_local,
         known: !matches!(from, GridFrom::Procs(_)),
         slack: Span::from_micros(if batsim { 2 } else { 0 }),
+        since: found.since,
     });
     let adopt = matches!(from, GridFrom::Procs(_));
     let mut names = Names::new(&found.sites, adopt);

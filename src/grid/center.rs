@@ -20,8 +20,11 @@ pub(super) fn build_center(
 ) -> Result<[Node; 5], GridError> {
     let portal = Portal::new(portal)?;
     let pools = sites.iter().enumerate().flat_map(|(at, site)| pools(spec, at, site)).collect();
+    let parts = sites.iter().flat_map(Site::partitions);
+    let usable = parts.map(|partition| partition.spec().usable()).collect();
+    let feedback = portal.has_feedback();
     let broker =
-        Broker::new(settings.clone(), pools, spec.seed, portal.has_feedback(), &spec.network, registry)?;
+        Broker::new(settings.clone(), (pools, usable), spec.seed, feedback, &spec.network, registry)?;
     let latency: Vec<Span> = (0..sites.len()).map(|at| spec.network.link(0, at + 1).latency).collect();
     for (site, latency) in sites.iter_mut().zip(&latency) {
         site.connect(Uplink {

@@ -8,8 +8,8 @@ use std::fmt::Display;
 use thiserror::Error;
 
 use crate::model::{
-    BrokerSpec, DataRates, GridSpec, InstantOrder, Link, LostData, MachineGroup, PartitionSpec, Payer,
-    PerKwh, PlanRepair, PlanningTime, Replan, Sharing, SiteSpec, SiteTariff, TaskOrder, TransferMode,
+    BrokerSpec, DataRates, Embodied, GridSpec, InstantOrder, Link, LostData, MachineGroup, PartitionSpec,
+    Payer, PerKwh, PlanRepair, PlanningTime, Replan, Sharing, SiteSpec, SiteTariff, TaskOrder, TransferMode,
     WorkflowSettings,
 };
 use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
@@ -216,9 +216,8 @@ impl Found {
                 |points| points.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
             )
         });
-        if old.embodied != new.embodied {
-            self.changes.push(format!("{}other embodied carbon", self.subject));
-        }
+        let why = "it falls to the whole run";
+        self.must_not("embodied carbon", &old.embodied, &new.embodied, embodied, why);
     }
 
     fn tariff(&mut self, old: &SiteTariff, new: &SiteTariff) {
@@ -380,6 +379,13 @@ fn quoted(name: &impl Display) -> String {
 
 fn written(span: &Span) -> String {
     span.written()
+}
+
+fn embodied(of: &Option<Embodied>) -> String {
+    of.map_or_else(
+        || "none".to_owned(),
+        |of| format!("{} kg over {}", of.carbon.as_kg_f64(), of.lifetime.written()),
+    )
 }
 
 fn bytes(bytes: &Option<Bytes>) -> String {

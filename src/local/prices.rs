@@ -62,7 +62,7 @@ pub(super) struct Standing {
     pub(super) asleep: Drawn,
     /// Machines on their way to sleep and back.
     pub(super) transitions: Drawn,
-    /// The time of the processors of machines that were not awake.
+    /// The time of the processors of machines that were not awake, without what reservations held: a part of the idle time.
     pub(super) dormant: ProcTime,
 }
 

@@ -212,6 +212,19 @@ impl PartitionSpec {
         self.groups.iter().zip(self.blocks()).map(of_group).sum()
     }
 
+    /// The prices of all processors per core-hour in sum, in units of their greatest common divisor: what a charge is counted in.
+    pub fn price_units(&self) -> u128 {
+        const fn divisor(a: u64, b: u64) -> u64 {
+            if b == 0 { a } else { divisor(b, a % b) }
+        }
+        let unit = self.groups.iter().fold(0, |unit, group| divisor(unit, group.price.nanos()));
+        let of = |group: &MachineGroup| {
+            let processors = u128::from(group.machines) * u128::from(self.cores);
+            processors * u128::from(group.price.nanos().checked_div(unit).unwrap_or(1))
+        };
+        self.groups.iter().map(of).sum()
+    }
+
     /// Power of an idle core, in the mean over all machines.
     pub fn idle(&self) -> Power {
         Power::from_milliwatts(self.mean(|group| group.idle.milliwatts()))

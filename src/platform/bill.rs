@@ -112,6 +112,10 @@ impl Bill {
 
     /// Drawn by idle processors of machines that were awake.
     pub fn idle(&self) -> Amounts {
+        debug_assert!(
+            self.jobs().energy + self.asleep.energy + self.transitions.energy <= self.meter.energy,
+            "the parts of a meter are no more than it reads: {self:?}"
+        );
         self.meter - self.jobs() - self.asleep - self.transitions
     }
 

@@ -67,6 +67,7 @@ impl Drawn {
 
     /// Takes an earlier state of this account off it.
     pub fn remove(&mut self, earlier: &Self) {
+        debug_assert!(earlier.energy <= self.energy, "an account does not shrink");
         self.energy = self.energy.saturating_sub(earlier.energy);
         self.priced.0 -= earlier.priced.0;
         self.emitted.0 -= earlier.emitted.0;
@@ -74,6 +75,7 @@ impl Drawn {
 
     /// The energy since an earlier state of this account, in 2⁻²⁰ nanojoules.
     pub const fn since(&self, earlier: &Self) -> u128 {
+        debug_assert!(earlier.energy <= self.energy, "an account does not shrink");
         self.energy.saturating_sub(earlier.energy)
     }
 
@@ -83,12 +85,12 @@ impl Drawn {
     }
 
     /// The integral along the price of electricity in nanojoules × its values over `unit`, rounded down.
-    pub fn priced(&self, unit: u64) -> i128 {
+    pub fn priced(&self, unit: u64) -> I256 {
         self.priced.over(unit)
     }
 
     /// The integral along the carbon intensity in nanojoules × its values, rounded down.
-    pub fn emitted(&self) -> i128 {
+    pub fn emitted(&self) -> I256 {
         self.emitted.over(1)
     }
 }
@@ -100,9 +102,8 @@ impl Wide {
     }
 
     /// Over a unit and 2²⁰, rounded down.
-    fn over(self, unit: u64) -> i128 {
-        let units = self.0.div_euclid(I256::from(unit) << Rate::BITS);
-        i128::try_from(units).unwrap_or(if units < I256::ZERO { i128::MIN } else { i128::MAX })
+    fn over(self, unit: u64) -> I256 {
+        self.0.div_euclid(I256::from(unit) << Rate::BITS)
     }
 }
 

@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use ethnum::I256;
+
 use super::Curve;
 use super::bill::Amounts;
 use super::drawn::{Draw, Drawn, Stretch};
@@ -212,8 +214,8 @@ impl Tariff {
         let nanos = match self.electricity.as_ref()? {
             Electricity::Flat(price) => facility_cost(drawn.energy(), *price, pue_ppm),
             Electricity::ByHour(price, _) => {
-                // Factors are not negative.
-                let equivalent = drawn.priced(DayRates::ONE).unsigned_abs();
+                // Factors are not negative, and at most 10.
+                let equivalent = drawn.priced(DayRates::ONE).unsigned_abs().as_u128();
                 facility_cost(Energy::from_nanojoules(equivalent), *price, pue_ppm)
             }
             Electricity::Along(unit, _) => along(drawn.priced(1), *unit, 1_000, pue_ppm),
@@ -259,15 +261,27 @@ fn facility_cost(meter: Energy, price: u128, pue_ppm: u64) -> i128 {
 }
 
 /// What a facility draws for an integral in nanojoules × values, each value `unit` parts per kilowatt-hour, in units of `parts`.
-fn along(integral: i128, unit: i64, parts: i128, pue_ppm: u64) -> i128 {
+fn along(integral: I256, unit: i64, parts: i128, pue_ppm: u64) -> i128 {
+    let short = i128::try_from(integral).ok();
+    short.and_then(|integral| along_short(integral, unit, parts, pue_ppm)).unwrap_or_else(|| {
+        let million = I256::from(MILLION);
+        let facility = (integral * I256::from(pue_ppm) + million / 2).div_euclid(million);
+        let per = I256::from(KWH) * I256::from(parts);
+        // Energy is below 2¹⁰⁸ nanojoules, values are bounded: what this is in money or carbon has less than 128 bits.
+        (facility * I256::from(unit) + per / 2).div_euclid(per).as_i128()
+    })
+}
+
+/// The same in integers of 128 bits, which are faster; `None` if they are too short for it.
+fn along_short(integral: i128, unit: i64, parts: i128, pue_ppm: u64) -> Option<i128> {
     const MILLION: i128 = super::tariff::MILLION as i128;
-    let pue = i128::from(pue_ppm);
+    let (pue, unit) = (i128::from(pue_ppm), i128::from(unit));
     let (whole, part) = (integral.div_euclid(MILLION), integral.rem_euclid(MILLION));
-    let facility = whole * pue + (part * pue + MILLION / 2) / MILLION;
+    let facility = whole.checked_mul(pue)?.checked_add((part * pue + MILLION / 2) / MILLION)?;
     let per = KWH as i128 * parts;
     let (whole, part) = (facility.div_euclid(per), facility.rem_euclid(per));
-    let unit = i128::from(unit);
-    whole * unit + (part * unit + per / 2).div_euclid(per)
+    let part = part.checked_mul(unit)?.checked_add(per / 2)?.div_euclid(per);
+    whole.checked_mul(unit)?.checked_add(part)
 }
 
 /// The greatest common divisor.

@@ -47,7 +47,8 @@ impl Due {
 
 impl Bookings {
     /// The reservations of a partition of which `missing` processors are down at first; `None` if there are none.
-    pub(super) fn of(facts: &SiteFacts, partition: PartitionId, missing: u32) -> Option<Self> {
+    /// With `forked`, machines may have left by another description before.
+    pub(super) fn of(facts: &SiteFacts, partition: PartitionId, missing: u32, forked: bool) -> Option<Self> {
         let part = facts.partition(partition)?;
         let here = facts.spec.reservations.iter().filter(|(at, _)| *at == partition.index());
         let due = here.map(|(_, booked)| Due {
@@ -62,7 +63,7 @@ impl Bookings {
         (!due.is_empty()).then(|| Self {
             usable: part.usable(),
             due,
-            strict: facts.is_punctual(part) && missing == 0,
+            strict: facts.is_punctual(part) && missing == 0 && !forked,
             changes: BTreeMap::new(),
             base: i64::from(missing),
             starts: BTreeMap::new(),

@@ -63,9 +63,14 @@ impl Checker {
         let plain = self.platform.is_exclusive(job.site) && !self.platform.preempts(job.site);
         let Some(state) = self.partitions.get_mut(&(job.site, job.partition)) else { return };
         let Some(start) = job.start.filter(|_| plain && job.attempts <= 1) else { return };
+        let since = self.platform.since;
+        let (start, is_start) = (start.max(since), start >= since);
+        if start > job.end {
+            return;
+        }
         state.counts.used(name, job.procs, (start, job.end), row);
         if let Some(bookings) = &mut state.bookings {
-            bookings.used(name, job.procs, (start, job.end), true, row);
+            bookings.used(name, job.procs, (start, job.end), is_start, row);
             self.verdict.count_check(Rule::Reservation);
         }
         self.verdict.count_check(Rule::Capacity);
@@ -266,8 +271,11 @@ impl JobCheck<'_> {
         let most = (run + slack) * speed;
         let (done, rate, span) = trace.done_in(job.attempts);
         let checkpoints = |facts: &SiteFacts| facts.spec.churn.checkpoint.is_some();
-        let (done, most) = if checkpoints(facts) || job.attempts > 1 && platform.sites.iter().any(checkpoints)
-        {
+        let has_checkpoints =
+            checkpoints(facts) || job.attempts > 1 && platform.sites.iter().any(checkpoints);
+        // Before a fork it may have written checkpoints, and a fork may take it off its processors with the work that it has done.
+        let is_forked = trace.first.is_some_and(|first| first < platform.since);
+        let (done, most) = if has_checkpoints || is_forked {
             // Work kept by checkpoints need not be repeated, and writing checkpoints takes work.
             (trace.done_in_all(), u128::MAX)
         } else {

@@ -52,6 +52,8 @@ pub struct Platform {
     pub known: bool,
     /// The resolution of times: tables of other programs may truncate decimals.
     pub slack: Span,
+    /// From when on the grid is as described: a fork began then, and the description of before is not known.
+    pub since: Time,
     /// Whether there are jobs of the sites' own users beside those of the grid; then messages name the owner of a
     /// job.
     pub has_local: bool,

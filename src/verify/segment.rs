@@ -101,7 +101,9 @@ impl Checker {
         };
         let abilities = platform.get(site).map(|facts| facts.abilities);
         let stood_still = trace.is_some_and(|trace| trace.stood_still(last.to, from));
-        if last.to < from && !platform.preempts(site) && !stood_still {
+        // Before a fork the policy may have been another one.
+        let is_known = from > platform.since;
+        if last.to < from && is_known && !platform.preempts(site) && !stood_still {
             let message = format!("{job} pauses {}, in the middle of an attempt", stretch(last.to, from));
             verdict.fault(subject, Rule::Attempts, last.to, message);
         }
@@ -109,7 +111,7 @@ impl Checker {
             .is_some_and(|able| able.resizes || able.elastic > 0 || able.preempts && !able.same_processors);
         verdict.count_check(Rule::SameProcessors);
         let moved = last.procs != *procs || last.partition != partition;
-        if last.site != site || moved && !may_move {
+        if last.site != site || moved && is_known && !may_move {
             let message = format!(
                 "{job} continues on {}, and had {}",
                 platform.processors(site, partition, procs),
@@ -159,14 +161,20 @@ impl Checker {
             Some(last) if goes_on && platform.is_exclusive(site) && !preempts => last.to.min(from),
             _ => from,
         };
-        let clash = state.holders.hold(name, procs, (kept_from, to), segment.share);
+        // How many jobs a processor could hold before a fork is not known.
+        let kept_from = kept_from.max(platform.since);
+        let clash = (kept_from < to).then(|| state.holders.hold(name, procs, (kept_from, to), segment.share));
+        let clash = clash.flatten();
         let down = state.machines.run(name, procs, (from, to));
         // Nor is it a start when the job continues after that.
         let continues = |trace: &JobTrace| trace.halts.iter().any(|(_, until)| *until == from);
         let resumes = preempts && last.is_some_and(|last| last.to < from);
         let is_start = (!goes_on || resumes) && !self.traces.get(&name).is_some_and(continues);
         if let Some(bookings) = &mut state.bookings {
-            bookings.used(name, procs.len(), (from, to), is_start, row);
+            let (begin, is_start) = (from.max(platform.since), is_start && from >= platform.since);
+            if begin < to {
+                bookings.used(name, procs.len(), (begin, to), is_start, row);
+            }
             verdict.count_check(Rule::Reservation);
         }
         verdict.count_check(Rule::Capacity);

@@ -16,6 +16,7 @@ const ONE: i128 = 1 << 20;
 const KWH: i128 = 3_600_000_000_000_000;
 
 /// A class of machines. Powers are those of a machine in milliwatts.
+#[derive(Clone)]
 struct Class {
     name: String,
     partition: String,
@@ -37,6 +38,8 @@ struct Site {
     name: String,
     pue_percent: i128,
     classes: Vec<Class>,
+    /// What they are from a fork on.
+    forked: Option<Vec<Class>>,
     price: Option<Curve>,
     carbon: Option<Curve>,
 }
@@ -47,6 +50,46 @@ struct Case {
     sites: Vec<Site>,
     /// Of a gigabyte: nanojoules and 10⁻⁹ of the currency; and micrograms per kilowatt-hour.
     data: Option<[i128; 3]>,
+    /// The minute of a fork, and what it changes.
+    fork: Option<(u64, Vec<String>)>,
+}
+
+/// What a case may have beside.
+#[derive(Clone, Copy, PartialEq)]
+enum Also {
+    Nothing,
+    /// Elastic commands, reservations, slow machines, levels, `order = "event"`.
+    Changes,
+    /// That, and a fork to other powers and delays.
+    Fork,
+}
+
+fn watts(power: i128) -> String {
+    format!("\"{}.{:03} W\"", power / 1_000, power % 1_000)
+}
+
+/// The entry of a class in the list of machines; with a level at which it runs, what it draws at full speed is more.
+fn entry(class: &Class, [wake, fall]: [u64; 2], together: bool, level: bool) -> String {
+    let Class { name, count, cores, powers, sleep, .. } = class;
+    let mut table = format!("{{ class = \"{name}\", count = {count}, cores = {cores}");
+    if together {
+        table += ", partition = \"both\"";
+    }
+    match powers[..] {
+        [idle, busy] if level => {
+            let (idle, busy, full) = (watts(idle), watts(busy), watts(busy + 7_000));
+            write!(table, ", idle = {idle}, busy = {full}, frequency_share = 1, levels = [{{ frequency = 0.5, busy = {busy} }}]").unwrap();
+        }
+        [idle, busy] => write!(table, ", idle = {}, busy = {}", watts(idle), watts(busy)).unwrap(),
+        _ => {
+            let points: Vec<String> = powers.iter().map(|power| watts(*power)).collect();
+            write!(table, ", load_power = [{}]", points.join(", ")).unwrap();
+        }
+    }
+    if let Some([asleep, waking, falling]) = sleep.map(|powers| powers.map(watts)) {
+        write!(table, ", sleep = {{ power = {asleep}, wake = \"{wake} s\", waking = {waking}, fall = \"{fall} s\", falling = {falling} }}").unwrap();
+    }
+    table + " }"
 }
 
 /// Small draws.
@@ -78,8 +121,11 @@ fn trace(folder: &Path, name: &str, least: i128, most: u64, draws: &mut Draws) -
     steps
 }
 
-fn case(number: u64, folder: &Path) -> Case {
+fn case(number: u64, also: Also, folder: &Path) -> Case {
     let mut draws = Draws(number);
+    // Draws of their own, so that a case without them stays what it is.
+    let mut more = Draws(number ^ 0x5eed);
+    let (mut events, mut sets) = (String::new(), Vec::new());
     let mut text =
         format!("seed = {}\ncalendar = \"2023-01-02T03:30Z\"\nuntil = \"3 d\"\n\n", number % 1000 + 1);
     if number.is_multiple_of(4) {
@@ -88,13 +134,23 @@ fn case(number: u64, folder: &Path) -> Case {
     let mut sites = Vec::new();
     for at in 0..2 + draws.below(2) {
         let name = format!("site-{at}");
-        let policy = draws.of(&["fcfs", "easy", "conservative", "los", "easy"]);
-        let power = draws.of(&[
+        let mut policy = draws.of(&["fcfs", "easy", "conservative", "los", "easy"]);
+        let mut power = draws.of(&[
             "always-on",
             "sleep-idle[after=5 min,reserve=1]",
             "sleep-break-even",
             "sleep-idle[after=0 s]",
         ]);
+        let (elastic, level, by_event) = match also {
+            Also::Nothing => (false, false, false),
+            _ => (more.below(2) == 0, more.below(3) == 0, more.below(4) == 0),
+        };
+        if elastic {
+            policy = more.of(&["easy-e", "los-e"]);
+        }
+        if level {
+            power = more.of(&["lowest-level[slowdown=2.5]", "lowest-level[slowdown=2.5,after=2 min]"]);
+        }
         let pue_percent = 100 + i128::from(draws.below(60));
         writeln!(
             text,
@@ -115,13 +171,17 @@ fn case(number: u64, folder: &Path) -> Case {
         if draws.below(3) == 0 {
             text += "churn = { up = \"exponential[mean=9 h]\", down = \"exponential[mean=1 h]\" }\n";
         }
-        if draws.below(3) == 0 {
-            writeln!(text, "power_cap = \"{} %\"", 85 + draws.below(20)).unwrap();
+        let cap = (draws.below(3) == 0).then(|| 85 + draws.below(20));
+        if let Some(percent) = cap.filter(|_| also != Also::Fork) {
+            writeln!(text, "power_cap = \"{percent} %\"").unwrap();
+        }
+        if by_event && !elastic {
+            text += "order = \"event\"\n";
         }
         if draws.below(4) == 0 {
             text += "placement = \"least-power\"\n";
         }
-        writeln!(text, "workload = {{ poisson = {{ jobs = {}, every = \"{} min\", size = \"1..4\", runtime = \"exponential[mean=40 min]\" }}, estimates = \"factor:2\" }}", 30 + draws.below(60), 4 + draws.below(30)).unwrap();
+        writeln!(text, "workload = {{ poisson = {{ jobs = {}, every = \"{} min\", size = \"1..4\", runtime = \"exponential[mean=40 min]\" }}, estimates = \"factor:2\"{} }}", 30 + draws.below(60), 4 + draws.below(30), if elastic { ", malleable = true" } else { "" }).unwrap();
         let together = draws.below(3) == 0;
         let cores = 1 + draws.below(4) as u32;
         let (mut classes, mut tables) = (Vec::new(), Vec::new());
@@ -148,25 +208,70 @@ fn case(number: u64, folder: &Path) -> Case {
                 ]
                 .map(|watts| watts * 1_000)
             });
-            let watts = |power: i128| format!("\"{}.{:03} W\"", power / 1_000, power % 1_000);
-            let mut table = format!("{{ class = \"{name}\", count = {count}, cores = {cores}");
-            if together {
-                table += ", partition = \"both\"";
-            }
-            if powers.len() == 2 {
-                write!(table, ", idle = {}, busy = {}", watts(powers[0]), watts(powers[1])).unwrap();
-            } else {
-                let points: Vec<String> = powers.iter().map(|power| watts(*power)).collect();
-                write!(table, ", load_power = [{}]", points.join(", ")).unwrap();
-            }
-            if let Some([asleep, waking, falling]) = sleep.map(|powers| powers.map(watts)) {
-                write!(table, ", sleep = {{ power = {asleep}, wake = \"{} s\", waking = {waking}, fall = \"{} s\", falling = {falling} }}", draws.below(300), draws.below(20)).unwrap();
-            }
-            tables.push(table + " }");
-            classes.push(Class { name, partition, count, cores, powers, sleep });
+            let delays = sleep.map_or([0; 2], |_| [draws.below(300), draws.below(20)]);
+            let class = Class { name, partition, count, cores, powers, sleep };
+            tables.push(entry(&class, delays, together, level));
+            classes.push(class);
         }
         writeln!(text, "machines = [{}]\n", tables.join(",\n  ")).unwrap();
-        sites.push(Site { name, pue_percent, classes, price, carbon });
+        if also != Also::Nothing {
+            if policy.starts_with("easy") || policy == "conservative" {
+                for _ in 0..more.below(3) {
+                    let from = more.below(1_500);
+                    let to = from + 1 + more.below(200);
+                    writeln!(
+                        text,
+                        "[[site.reservation]]\nprocs = {}\nfrom = \"{from} min\"\nto = \"{to} min\"\n",
+                        1 + more.below(4)
+                    )
+                    .unwrap();
+                }
+            }
+            for _ in 0..more.below(4) {
+                let class = &classes[more.below(classes.len() as u64) as usize];
+                let (at, machine) = (more.below(1_500), more.below(u64::from(class.count)));
+                let factor = more.of(&["0.5", "0.25", "1"]);
+                writeln!(
+                    events,
+                    "\n[[event]]\nat = \"{at} min\"\nslow = \"{name}/{}/{machine}\"\nfactor = {factor}",
+                    class.partition
+                )
+                .unwrap();
+            }
+            for _ in 0..if elastic { 40 } else { 0 } {
+                let (at, job) = (more.below(1_500), 1 + more.below(60));
+                let (how, by) = (
+                    more.of(&["extend", "reduce"]),
+                    more.of(&["procs = 1", "procs = 2", "time = \"300 s\""]),
+                );
+                writeln!(events, "\n[[event]]\nat = \"{at} min\"\n{how} = \"{name}\"\njob = {job}\n{by}")
+                    .unwrap();
+            }
+        }
+        // Every class draws something else, so that each partition is charged anew; some have a power by load from then on, or no more.
+        let forked = (also == Also::Fork).then(|| {
+            let mut forked = classes.clone();
+            for class in &mut forked {
+                class.powers.iter_mut().for_each(|power| *power += i128::from(1 + more.below(9)) * 12_000);
+                class.powers.sort_unstable();
+                if more.below(2) == 0 && !level {
+                    let (idle, busy) = (class.powers[0], class.powers[class.powers.len() - 1]);
+                    class.powers = more
+                        .of(&[&[0, 4][..], &[0, 3, 4], &[0, 1, 1, 3, 4]])
+                        .iter()
+                        .map(|part| idle + (busy - idle) * part / 4)
+                        .collect();
+                }
+                class.sleep = class.sleep.map(|powers| powers.map(|power| power + 1_000));
+            }
+            let entries: Vec<String> = forked
+                .iter()
+                .map(|class| entry(class, [more.below(600), more.below(60)], together, level))
+                .collect();
+            sets.push(format!("site.{name}.machines=[{}]", entries.join(", ")));
+            forked
+        });
+        sites.push(Site { name, pue_percent, classes, forked, price, carbon });
     }
     text += "[broker]\npolicy = \"mct\"\n\n[[workload]]\npoisson = { jobs = 60, every = \"11 min\", size = \"1/2/4\", runtime = \"exponential[mean=30 min]\" }\n";
     let data = (draws.below(2) == 0).then(|| {
@@ -179,7 +284,8 @@ fn case(number: u64, folder: &Path) -> Case {
         let of = i128::from;
         [of(energy) * 1_000_000_000 + 700_000_000, of(price) * 1_000_000, of(carbon) * 1_000_000 + 500_000]
     });
-    Case { text, sites, data }
+    let fork = (also == Also::Fork).then(|| (60 + more.below(500), sets));
+    Case { text: text + &events, sites, data, fork }
 }
 
 type Row = BTreeMap<String, String>;
@@ -262,7 +368,10 @@ impl Class {
 }
 
 /// The lines of the ledger of a site, and how often money and carbon were rounded for each.
-fn integrate(site: &Site, folder: &Path, horizon: i128) -> BTreeMap<&'static str, (Amounts, i128)> {
+type Lines = BTreeMap<&'static str, (Amounts, i128)>;
+
+/// Those of a site that has these machines between two instants.
+fn integrate(site: &Site, classes: &[Class], folder: &Path, (start, horizon): (i128, i128)) -> Lines {
     let here = |row: &&Row| row["site"] == site.name;
     let (segments, machines, jobs) =
         (rows(folder, "segments.csv"), rows(folder, "machines.csv"), rows(folder, "jobs.csv"));
@@ -277,7 +386,7 @@ fn integrate(site: &Site, folder: &Path, horizon: i128) -> BTreeMap<&'static str
     let mut standing = BTreeMap::from(["idle", "asleep", "transitions"].map(|line| (line, Drawn::default())));
     let mut attempts: BTreeMap<(String, String, String, String), Drawn> = BTreeMap::new();
     let mut first: BTreeMap<&str, u32> = BTreeMap::new();
-    for class in &site.classes {
+    for class in classes {
         let begin = first.entry(&class.partition).or_default();
         for machine in *begin..*begin + class.count {
             let procs: BTreeSet<u32> = (machine * class.cores..(machine + 1) * class.cores).collect();
@@ -304,7 +413,8 @@ fn integrate(site: &Site, folder: &Path, horizon: i128) -> BTreeMap<&'static str
                 .collect();
             let mut cuts: BTreeSet<i128> = states.iter().map(|(time, ..)| *time).collect();
             cuts.extend(held.iter().flat_map(|(from, to, ..)| [*from, *to]));
-            cuts.extend([0, horizon]);
+            cuts.extend([start, horizon]);
+            cuts.retain(|cut| (start..=horizon).contains(cut));
             let mut now: BTreeMap<u32, &str> = procs.iter().map(|proc| (*proc, "idle")).collect();
             let (cuts, mut next) = (cuts.into_iter().collect::<Vec<_>>(), 0);
             for pair in cuts.windows(2) {
@@ -353,7 +463,7 @@ fn integrate(site: &Site, folder: &Path, horizon: i128) -> BTreeMap<&'static str
         }
         *begin += class.count;
     }
-    let mut lines: BTreeMap<&'static str, (Amounts, i128)> = BTreeMap::new();
+    let mut lines = Lines::new();
     let mut add = |line, Amounts(amounts): Amounts, times: i128| {
         let (sums, roundings) = lines.entry(line).or_default();
         sums.0.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += times * amount);
@@ -414,13 +524,17 @@ fn check_grid(ledger: &[Row], data: Option<[i128; 3]>) {
     assert_eq!(all, sums);
 }
 
-fn check(number: u64) -> [bool; 4] {
+fn check(number: u64, also: Also) -> [bool; 4] {
     let folder = tempfile::tempdir().unwrap();
-    let case = case(number, folder.path());
-    let (file, out) = (folder.path().join("case.toml"), folder.path().join("out"));
+    let case = case(number, also, folder.path());
+    let (file, mut out) = (folder.path().join("case.toml"), folder.path().join("out"));
     std::fs::write(&file, &case.text).unwrap();
-    let args =
-        ["run", file.to_str().unwrap(), "--out", out.to_str().unwrap(), "--set", "output.machines=true"];
+    let mut args =
+        vec!["run", file.to_str().unwrap(), "--out", out.to_str().unwrap(), "--set", "output.machines=true"];
+    let (store, futures) = (folder.path().join("store"), folder.path().join("futures"));
+    if case.fork.is_some() {
+        args.extend(["--checkpoint", store.to_str().unwrap()]);
+    }
     if gridemu(&args).err.contains("leave no power to jobs") {
         // The cap is too low for these machines.
         let without = case.text.lines().filter(|line| !line.starts_with("power_cap"));
@@ -428,6 +542,16 @@ fn check(number: u64) -> [bool; 4] {
     }
     if !out.exists() {
         gridemu(&args).well();
+    }
+    let mut forked_at = None;
+    if let Some((minute, sets)) = &case.fork {
+        let at = format!("{minute} min");
+        let mut args = vec!["fork", store.to_str().unwrap(), "--at", &at, "--out", futures.to_str().unwrap()];
+        sets.iter().for_each(|set| args.extend(["--set", set]));
+        let ran = gridemu(&args);
+        assert_eq!(ran.code, Some(0), "{}\n{}\n{sets:?}", ran.err, case.text);
+        out = futures.join("changed");
+        forked_at = Some(i128::from(*minute) * 60_000_000);
     }
     legal(&out);
     let summary: serde_json::Value =
@@ -441,7 +565,17 @@ fn check(number: u64) -> [bool; 4] {
         let processors: u32 = site.classes.iter().map(|class| class.count * class.cores).sum();
         let horizon =
             (of["usage"]["nominal"].as_f64().unwrap() / f64::from(processors) * 1e6).round() as i128;
-        let expected = integrate(site, &out, horizon);
+        let mut expected = Lines::new();
+        let begin = forked_at.unwrap_or(0);
+        let before = forked_at.map(|at| (&site.classes, (0, at)));
+        let after = (site.forked.as_ref().unwrap_or(&site.classes), (begin, horizon));
+        for (classes, stretch) in before.into_iter().chain([after]) {
+            for (line, (Amounts(amounts), roundings)) in integrate(site, classes, &out, stretch) {
+                let (sums, all) = expected.entry(line).or_default();
+                sums.0.iter_mut().zip(amounts).for_each(|(sum, amount)| *sum += amount);
+                *all += roundings;
+            }
+        }
         let names: String = site.classes.iter().map(|class| format!("{} ", class.name)).collect();
         let found: Vec<&Row> = ledger.iter().filter(|row| row["site"] == site.name).collect();
         let [mut sum, mut total] = [[0; 3]; 2];
@@ -456,7 +590,7 @@ fn check(number: u64) -> [bool; 4] {
                 assert_eq!(!row[column].is_empty(), known, "{row:?}");
                 let found = if known { decimal(&row[column], 9) } else { 0 };
                 // Each partition is rounded by itself; of energy only what the facility draws.
-                let partitions = site.classes.len() as i128;
+                let partitions = site.classes.len() as i128 * if forked_at.is_some() { 2 } else { 1 };
                 let facility = row["purpose"] == "cooling" || row["purpose"] == "total";
                 let slack = if at > 0 {
                     roundings + 2 * partitions
@@ -489,13 +623,23 @@ proptest! {
 
     #[test]
     fn the_ledger_is_the_integral_of_the_files_and_traces(number in any::<u64>()) {
-        check(number);
+        check(number, Also::Nothing);
+    }
+
+    #[test]
+    fn also_where_jobs_change_their_size_and_machines_their_speed(number in any::<u64>()) {
+        check(number, Also::Changes);
+    }
+
+    #[test]
+    fn also_after_a_fork(number in any::<u64>()) {
+        check(number, Also::Fork);
     }
 }
 
 #[test]
 fn machines_that_sleep_attempts_that_fail_and_prices_below_zero_are_in_the_ledger() {
-    let seen: Vec<[bool; 4]> = (1..5).map(check).collect();
+    let seen: Vec<[bool; 4]> = (1..5).map(|number| check(number, Also::Nothing)).collect();
     assert!((0..4).all(|what| seen.iter().any(|seen| seen[what])), "{seen:?}");
 }
 

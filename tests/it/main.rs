@@ -25,6 +25,7 @@ mod dedicated;
 mod driver;
 mod elastic;
 mod enactment;
+mod energy_by_hand;
 mod explaining;
 mod explaining_tasks;
 mod exporting;

@@ -207,6 +207,7 @@ pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, recor
         events: true,
         known: true,
         slack: Span::ZERO,
+        since: Time::ZERO,
         has_local: true,
     });
     for (line, record) in (1..).zip(records) {

@@ -110,7 +110,8 @@ pub(super) fn peak(held: impl Iterator<Item = (Time, Time, u32)>) -> u32 {
     most.max().map_or(0, |most| u32::try_from(most).unwrap_or(u32::MAX))
 }
 
-/// What a workflow would take on an empty grid of these pools. A task that fits none of them counts as nothing.
+/// What a workflow would take on an empty grid of these pools: of all their machines, whatever a power cap leaves. A task that fits none of
+/// them counts as nothing.
 pub(super) fn bounds(workflow: &Workflow, jobs: &[Box<Job>], pools: &[Pool]) -> WorkflowBounds {
     let mut fastest = BTreeMap::<u32, Option<Rate>>::new();
     let mut run_of = |job: &Job| {

@@ -224,7 +224,7 @@ impl Broker {
         let alone = WorkflowSubmission::new(submitted.submit, JobId(0), submitted.ungrouped().clone());
         let alone = WorkflowSubmission { tags: submitted.tags.clone(), ..alone };
         let jobs: Vec<Box<Job>> = alone.jobs(None).map(Box::new).collect();
-        let (secs, bounds) = least(ungrouped.as_ref().unwrap_or(&workflow), &jobs, &self.state.pools);
+        let (secs, bounds) = least(ungrouped.as_ref().unwrap_or(&workflow), &jobs, &self.machines);
         let first_file = self.state.data.number(workflow.files().len());
         self.state.data.begin_moving(submitted.number);
         for (number, file) in (first_file.0..).zip(workflow.files()) {

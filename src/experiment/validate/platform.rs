@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use super::GridFrom;
 use crate::experiment::RunError;
-use crate::experiment::rerun::{is_changed_fork, kept};
+use crate::experiment::rerun::{forked_at, is_changed_fork, kept};
 use crate::grid::Policies;
 use crate::local::Abilities;
 use crate::model::{MAX_PROCESSORS, Named, NetworkSpec, SiteSpec};
 use crate::output::{FolderKind, RunFolder};
 use crate::scenario::Scenario;
+use crate::units::Time;
 use crate::verify::workflows::Paths;
 use crate::verify::{Platform, Rule, SiteFacts};
 
@@ -27,6 +28,8 @@ pub(super) struct Found {
     network: (NetworkSpec, u32),
     /// Whether nobody gives commands while it runs.
     scripted: bool,
+    /// From when on the grid is as described.
+    pub(super) since: Time,
 }
 
 impl Found {
@@ -58,7 +61,8 @@ pub(super) fn find(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> 
         }
         GridFrom::Folder => {
             if let Some(scenario) = kept(folder, policies)? {
-                return of_scenario(&scenario, policies);
+                let found = of_scenario(&scenario, policies)?;
+                return Ok(Found { since: forked_at(folder).unwrap_or(Time::ZERO), ..found });
             }
             let problem = match folder.kind() {
                 FolderKind::Batsim => "Batsim's table of jobs does not contain the number of machines",
@@ -107,5 +111,6 @@ fn of_sites(sites: Vec<SiteFacts>, source: &str) -> Found {
         unchecked: BTreeMap::new(),
         network: Default::default(),
         scripted: false,
+        since: Time::ZERO,
     }
 }

@@ -45,14 +45,15 @@ impl State {
             self.plan_spent(key);
         }
         self.loads = Loads::of(&self.spec);
+        // None has drawn anything by the new prices.
+        self.table.iter_mut().for_each(|job| job.base = None);
         for key in self.keys(|job| job.phase == Phase::Running) {
             let Some(job) = self.table.get(key).filter(|job| job.since <= step.now) else { continue };
             if let Some(loads) = &mut self.loads {
                 loads.change(&job.placement, true, step.now, &self.tariff);
             }
+            self.read_loads(key, step.now);
         }
-        // None has drawn anything by the new prices.
-        self.table.iter_mut().for_each(|job| job.base = job.base.take().map(|_| Box::default()));
     }
 
     /// Takes jobs off processors that the present policy would not have put there, or could not resume: jobs on a shared
@@ -199,8 +200,10 @@ impl Partition {
             }
             state.reprice(&before.prices, step);
         }
+        let mut begins_anew = false;
         if terms.sleep != before.sleep {
             state.sleep_by(&terms.sleep, step);
+            begins_anew = state.begin_anew(step).map_err(|error| error.to_string())?;
         }
         let is_capped_anew = terms.most_in_use != before.most_in_use;
         if terms.policy != before.policy || is_capped_anew {
@@ -215,7 +218,9 @@ impl Partition {
         if terms.checkpoint != before.checkpoint {
             state.foresee_anew();
         }
-        Ok(is_capped_anew || terms.policy != before.policy || terms.checkpoint != before.checkpoint)
+        // What the policy has planned no longer holds where jobs begin at other times.
+        let is_planned_anew = is_capped_anew || begins_anew;
+        Ok(is_planned_anew || terms.policy != before.policy || terms.checkpoint != before.checkpoint)
     }
 }
 

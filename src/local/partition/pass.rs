@@ -267,15 +267,12 @@ impl Partition {
             live.phase = Phase::Running;
             live.since = begin;
             live.first_start.get_or_insert(begin);
-            live.placement = placement;
-            live.held = count;
-            live.given = count;
             live.share = share;
         }
+        self.state.set_placement(key, placement, count, step.now);
         if waits {
             self.state.begins.entry(begin).or_default().push(key);
         } else {
-            self.state.read_loads(key, step.now);
             self.state.note_continued(key, step);
         }
         self.state.set_rate(key, step.now)

@@ -455,6 +455,17 @@ impl Sleepers {
         }
     }
 
+    /// When the last machine of these processors, which are in use, is awake; `None` if all are.
+    pub(in crate::local) fn roused_at(&self, procs: &ProcSet) -> Option<Time> {
+        let awake = |(at, _): (u32, u32)| match self.machines[at as usize].mode {
+            Mode::Waking(until) => Some(until),
+            Mode::Falling(until) => Some(until + self.state(at).map_or(Span::ZERO, |state| state.wake)),
+            // One that sleeps wakes up as soon as it is in use.
+            Mode::Asleep | Mode::Awake => None,
+        };
+        procs.blocks(self.cores).filter_map(awake).max()
+    }
+
     /// The usable processors of a machine.
     fn processors(&self, machine: u32) -> ProcSet {
         let first = (machine * self.cores).min(self.usable);

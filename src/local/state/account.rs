@@ -48,6 +48,7 @@ impl State {
             if let Some(loads) = &mut self.loads {
                 drawn.add(held.idle(job.share), &stretch);
                 let now = loads.drawn(&placement, step.now, &self.tariff);
+                debug_assert!(job.base.is_some(), "a job that runs has read the loads of its machines");
                 let base = job.base.as_deref().unwrap_or(&now);
                 job.dynamic += now.since(base);
                 drawn.merge(&now);
@@ -121,22 +122,23 @@ impl State {
         wasted
     }
 
-    /// Gives free processors to reservations that have begun and lack some.
+    /// Gives free processors to reservations that have begun and lack some: those that a job would get.
     pub(in crate::local) fn fill_bookings(&mut self, step: &mut Step<'_>) {
         self.settle_missing(step.now);
-        let mut taken = Vec::new();
-        for booking in self.book.begun(step.now) {
-            let give = booking.owed.min(self.unused.saturating_sub(self.kept_back));
-            if let Some(procs) = self.free.take_lowest(give).filter(|procs| !procs.is_empty()) {
-                self.unused -= give;
+        // The earlier ones first, each as much as there is.
+        let mut left = self.givable();
+        let lacking = self.book.begun(step.now).map(|booking| {
+            let give = booking.owed.min(left);
+            left -= give;
+            give
+        });
+        for (at, give) in lacking.collect::<Vec<u32>>().into_iter().enumerate().filter(|(_, give)| *give > 0)
+        {
+            let Some(procs) = self.pick(give) else { continue };
+            self.take_free(&procs, give, step);
+            if let Some(booking) = self.book.begun(step.now).nth(at) {
                 booking.owed -= give;
                 booking.taken.insert_all(&procs);
-                taken.push(procs);
-            }
-        }
-        for procs in taken {
-            if self.sleepers.is_some() {
-                self.wake_for(&procs, step);
             }
             self.machines(&procs, MachineState::Reserved, step);
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::State;
+use crate::local::error::PartitionError;
 use crate::local::power::Sleepers;
 use crate::local::{Phase, SleepRule, Step};
 use crate::model::{EventCause, EventKind, EventRecord, JobKey, MachineState, ProcSet, SleepSpec};
@@ -20,7 +21,7 @@ pub(in crate::local) struct StandingDraw {
     pub(in crate::local) asleep: Draw,
     /// Machines on their way to sleep and back.
     pub(in crate::local) transitions: Draw,
-    /// The processors of machines that are not awake.
+    /// The processors of machines that are not awake, without those of reservations.
     pub(in crate::local) dormant: u32,
 }
 
@@ -54,6 +55,11 @@ impl State {
             all.asleep += draw(count.asleep, *asleep);
             all.transitions += draw(count.waking, *waking) + draw(count.falling, *falling);
             all.dormant += count.all() * self.spec.cores;
+        }
+        if all.dormant > 0 {
+            // What a reservation holds is reserved, also while its machines wake up.
+            let held = self.book.pending().iter().map(|booking| sleepers.not_awake(&booking.taken).len());
+            all.dormant -= held.sum::<u32>();
         }
         all
     }
@@ -218,11 +224,23 @@ impl State {
         }
     }
 
-    /// A job draws what its machines draw from now on, where that goes by their load.
+    /// Where a running job is from now on, on so many processors; what it did before must have been settled. This is the one place in which a running job gets
+    /// other processors, since what it draws by the load of its machines counts from here on.
+    #[inline]
+    pub(in crate::local) fn set_placement(&mut self, key: JobKey, placement: ProcSet, held: u32, now: Time) {
+        let Some(job) = self.table.get_mut(key) else { return };
+        (job.held, job.given) = (held, held);
+        job.placement = placement;
+        self.read_loads(key, now);
+    }
+
+    /// A running job draws what its machines draw from now on, where that goes by their load. One that waits for machines to wake up
+    /// draws nothing before it begins.
     #[inline]
     pub(in crate::local) fn read_loads(&mut self, key: JobKey, now: Time) {
         if let (Some(loads), Some(job)) = (&mut self.loads, self.table.get_mut(key)) {
-            job.base = Some(Box::new(loads.drawn(&job.placement, now, &self.tariff)));
+            let begun = job.phase == Phase::Running && job.since <= now;
+            job.base = begun.then(|| Box::new(loads.drawn(&job.placement, now, &self.tariff)));
         }
     }
 
@@ -247,6 +265,40 @@ impl State {
         }
         job.since = now;
         true
+    }
+
+    /// Jobs that wait for machines to wake up begin when these are awake by the present terms of sleep, which may have changed. True if
+    /// any begins at another time than before.
+    ///
+    /// # Errors
+    /// [`PartitionError::EndOfTime`] if a job would end beyond the time axis.
+    pub(in crate::local) fn begin_anew(&mut self, step: &mut Step<'_>) -> Result<bool, PartitionError> {
+        let mut moved = false;
+        for key in self.keys(|job| job.phase == Phase::Running && job.since > step.now) {
+            let Some(job) = self.table.get_mut(key) else { continue };
+            let before = job.since;
+            let roused = self.sleepers.as_ref().and_then(|sleepers| sleepers.roused_at(&job.placement));
+            let begin = roused.map_or(step.now, |roused| roused.max(step.now));
+            if begin == before {
+                continue;
+            }
+            moved = true;
+            job.since = begin;
+            let restart = job.past.as_mut().and_then(|past| past.restart.as_mut());
+            restart
+                .into_iter()
+                .chain(&mut job.first_start)
+                .filter(|start| **start == before)
+                .for_each(|start| *start = begin);
+            if let Some(waiting) = self.begins.get_mut(&before) {
+                waiting.retain(|waits| *waits != key);
+            }
+            self.begins.entry(begin).or_default().push(key);
+            self.set_rate(key, step.now)?;
+        }
+        self.begins.retain(|_, waiting| !waiting.is_empty());
+        self.note_transitions(step);
+        Ok(moved)
     }
 
     /// Forgets an attempt that has not begun.

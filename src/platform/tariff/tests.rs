@@ -110,7 +110,7 @@ proptest! {
             drawn.add(held(of, 64).idle(Rate::FULL), &of.stretch(from, to + Span::from_micros(later)));
             drawn
         };
-        prop_assert_eq!(account(&flat).priced(1_000), 0, "it is not needed");
+        prop_assert_eq!(account(&flat).priced(1_000), I256::ZERO, "it is not needed");
         prop_assert_eq!(flat.electricity(&account(&flat)), ones.electricity(&account(&ones)));
         // Flat electricity is the facility's energy times its price.
         let energy = facility(account(&flat).energy(), pue_ppm).nanojoules();
@@ -226,4 +226,23 @@ fn the_largest_account_fits() {
     );
     // Ten times the price, ten times the energy.
     between(of.electricity(&drawn(&of)).unwrap(), electricity, energy / KWH * 100 + energy % KWH * 100 / KWH);
+}
+
+proptest! {
+    /// What 128 bits are enough for is the same in 256, also where the integral is below zero; what they are too short for is not lost.
+    #[test]
+    fn long_integrals_are_exact(integral in -1_000_000_000_000_i128..1_000_000_000_000, unit in 1_i64..1_000_000, pue_ppm in 1_000_000_u64..3_000_000) {
+        let wide = |integral: I256, parts: u128| {
+            let million = I256::from(MILLION);
+            let facility = (integral * I256::from(pue_ppm) + million / 2).div_euclid(million);
+            let per = I256::from(KWH * parts);
+            (facility * I256::from(unit) + per / 2).div_euclid(per)
+        };
+        let small = integral * 1_000_000_000;
+        prop_assert_eq!(I256::from(along(I256::from(small), unit, 1, pue_ppm)), wide(I256::from(small), 1));
+        prop_assert_eq!(along_short(small, unit, 1, pue_ppm), Some(along(I256::from(small), unit, 1, pue_ppm)));
+        // 10⁴⁴ nanojoules × values, more than 2¹²⁸.
+        let long = I256::from(integral) * I256::from(10_i128.pow(32));
+        prop_assert_eq!(I256::from(along(long, unit, 1_000, pue_ppm)), wide(long, 1_000));
+    }
 }

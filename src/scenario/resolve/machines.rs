@@ -13,6 +13,10 @@ use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::tree::Path;
 use crate::units::{Bytes, Power, Rate, Span};
 
+/// The most that [`PartitionSpec::price_units`] may be: times shares (2²⁰), factors by the hour (2¹⁴) and the microseconds of a century (2⁵²)
+/// it is the charge of a job, which has 128 bits.
+const MOST_PRICE_UNITS: u128 = 1 << 42;
+
 impl Checker<'_> {
     /// The partitions of a site: classes that name the same partition form it together, any other class is one of its own.
     pub(super) fn partitions(&mut self, path: &Path, keys: &SiteKeys, reference: f64) -> Vec<PartitionSpec> {
@@ -91,6 +95,14 @@ impl Checker<'_> {
         }
         whole.absent += spec.absent;
         whole.groups.extend(spec.groups);
+        if whole.price_units() > MOST_PRICE_UNITS {
+            let message = format!(
+                "the prices of the classes of `{}` have no common unit that is coarse enough for its {} processors; round them to fewer digits",
+                whole.name,
+                whole.processors()
+            );
+            self.wrong(&path.key("price"), message);
+        }
     }
 
     fn machines(&mut self, path: &Path, keys: &MachineKeys, reference: f64) -> PartitionSpec {

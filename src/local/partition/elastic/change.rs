@@ -202,11 +202,10 @@ impl Partition {
         let begun = self.state.table.get(key).is_some_and(|live| live.since <= step.now);
         let waits = !begun || !self.state.is_awake(&more);
         self.state.occupy(&more, by, share, waits, step);
-        if let Some(live) = self.state.table.get_mut(key) {
-            live.placement.insert_all(&more);
-            live.held += by;
-            live.given = live.held;
-        }
+        let Some(live) = self.state.table.get(key) else { return Ok(()) };
+        let mut placement = live.placement.clone();
+        placement.insert_all(&more);
+        self.state.set_placement(key, placement, held + by, step.now);
         Ok(())
     }
 
@@ -224,11 +223,11 @@ impl Partition {
             return Err(CommandRefusal::NoRoom.into());
         }
         self.state.settle(key, step);
-        let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
-        let mut less = std::mem::replace(&mut live.placement, kept);
-        less.remove_all(&live.placement);
-        live.held -= by;
-        live.given = live.held;
+        let Some(live) = self.state.table.get(key) else { return Ok(()) };
+        let mut less = live.placement.clone();
+        less.remove_all(&kept);
+        let held = live.held - by;
+        self.state.set_placement(key, kept, held, step.now);
         self.state.vacate(&less, by, share, step);
         Ok(())
     }
