@@ -137,7 +137,9 @@ impl State {
 
     /// Wakes up the machines of processors that are in use from now on.
     pub(in crate::local) fn wake_for(&mut self, procs: &ProcSet, step: &mut Step<'_>) {
-        self.settle_missing(step.now);
+        if self.sleepers.as_ref().is_some_and(|sleepers| sleepers.draws_otherwise(Some(procs), step.now)) {
+            self.settle_missing(step.now);
+        }
         if let Some(sleepers) = &mut self.sleepers {
             sleepers.take(procs, step.now);
         }
@@ -145,11 +147,11 @@ impl State {
     }
 
     /// Machines with these processors have gone down, whatever they did.
-    pub(super) fn forget_sleepers(&mut self, procs: &ProcSet, step: &Step<'_>) {
+    pub(super) fn forget_sleepers(&mut self, procs: &ProcSet) {
         if let Some(sleepers) = &mut self.sleepers {
             let cores = self.spec.cores;
             let machines = procs.intervals().map(|(from, to)| ProcSet::range(from / cores, to / cores + 1));
-            machines.for_each(|machines| sleepers.leave(&machines, step.now));
+            machines.for_each(|machines| sleepers.leave(&machines));
         }
     }
 
@@ -159,7 +161,9 @@ impl State {
         if self.sleepers.as_ref().and_then(|sleepers| sleepers.next()).is_none_or(|next| next > step.now) {
             return;
         }
-        self.settle_missing(step.now);
+        if self.sleepers.as_ref().is_some_and(|sleepers| sleepers.draws_otherwise(None, step.now)) {
+            self.settle_missing(step.now);
+        }
         if let Some(sleepers) = &mut self.sleepers {
             sleepers.go_on(step.now);
         }
@@ -177,9 +181,11 @@ impl State {
     pub(in crate::local) fn balance_power(&mut self, step: &mut Step<'_>) {
         // Not between a decision and the start that waits for the end of a job: it counts on machines that are awake.
         if self.sleepers.is_some() && self.deferred == 0 {
-            self.settle_missing(step.now);
-            if let Some(sleepers) = &mut self.sleepers {
-                sleepers.balance(step.now);
+            if self.sleepers.as_mut().is_some_and(|sleepers| !sleepers.is_balanced()) {
+                self.settle_missing(step.now);
+                if let Some(sleepers) = &mut self.sleepers {
+                    sleepers.balance(step.now);
+                }
             }
             self.note_transitions(step);
         }
