@@ -182,11 +182,13 @@ impl Sleepers {
         self.processors(&self.away.intersection(&machines)).intersection(procs)
     }
 
-    /// How long it takes at most until a machine is awake that is not.
+    /// How long it takes at most until a machine is awake that is not: one of a class of which some are not.
     pub(in crate::local) fn delay(&self) -> Span {
-        let all = !self.falling.is_empty();
-        let span = |state: &SleepSpec| if all { state.wake + state.fall } else { state.wake };
-        self.groups.iter().filter_map(|group| group.state.as_ref()).map(span).max().unwrap_or_default()
+        let span = |group: &Group| {
+            let state = group.state.filter(|_| group.count.all() > 0)?;
+            Some(if group.count.falling > 0 { state.wake + state.fall } else { state.wake })
+        };
+        self.groups.iter().filter_map(span).max().unwrap_or_default()
     }
 
     /// Free processors are in use from now on; their machines wake up if they are not awake.
