@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::State;
 use crate::local::power::Sleepers;
-use crate::local::{Phase, SleepRule, Step};
+use crate::local::{LiveJob, Phase, SleepRule, Step};
 use crate::model::{EventCause, EventKind, EventRecord, JobKey, MachineState, ProcSet, SleepSpec};
 use crate::platform::{Draw, Stretch, Usage};
 use crate::units::{Power, Rate, Time};
@@ -56,6 +56,51 @@ impl State {
             all.dormant += count.all() * self.spec.cores;
         }
         all
+    }
+
+    /// What running jobs draw now beyond idle, where processors are not shared: of all that are in use, without a look at each job.
+    pub(in crate::local) fn busy_draw(&self, now: Time) -> Draw {
+        let beyond = |procs: &ProcSet, count: u32| {
+            let held = self.tariff.held(procs, count);
+            held.busy(Rate::FULL) - held.idle(Rate::FULL)
+        };
+        let (pending, early) = (self.book.pending(), self.not_begun(now));
+        let drawn = if self.tariff.is_mixed() {
+            let mut busy = self.here.difference(&self.free);
+            pending.iter().for_each(|booking| busy.remove_all(&booking.taken));
+            early.iter().for_each(|job| busy.remove_all(&job.placement));
+            if self.stalled > 0 {
+                let stalled = self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled);
+                stalled.for_each(|(_, job)| busy.remove_all(&job.placement));
+            }
+            beyond(&busy, 0)
+        } else {
+            let reserved: u32 = pending.iter().map(|booking| booking.taken.len()).sum();
+            let waits: u32 = early.iter().map(|job| job.held).sum();
+            beyond(&ProcSet::new(), self.capacity + self.kept_back - self.unused - reserved - waits)
+        };
+        debug_assert_eq!(drawn, self.summed_draw(now), "what is busy is what running jobs hold");
+        drawn
+    }
+
+    /// What running jobs draw now beyond idle, job by job.
+    pub(in crate::local) fn summed_draw(&self, now: Time) -> Draw {
+        let jobs = self.table.iter().map(|(_, job)| job);
+        let begun = jobs.filter(|job| job.phase == Phase::Running && job.since <= now);
+        let drawn = begun.map(|job| {
+            let held = self.tariff.held(&job.placement, job.held);
+            held.busy(job.share) - held.idle(job.share)
+        });
+        drawn.sum()
+    }
+
+    /// Jobs that have processors and wait for machines to wake up.
+    fn not_begun(&self, now: Time) -> Vec<&LiveJob> {
+        let mut keys: Vec<JobKey> = self.begins.values().flatten().copied().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let jobs = keys.into_iter().filter_map(|key| self.table.get(key));
+        jobs.filter(|job| job.phase == Phase::Running && job.since > now).collect()
     }
 
     /// Adds what machines drew beside jobs over a stretch.
