@@ -198,7 +198,8 @@ impl Sleepers {
             return self.begin_use(procs, now);
         }
         let mut first = std::mem::take(&mut self.spare);
-        self.count(procs, |used, count| std::mem::replace(used, *used + count) == 0, &mut first);
+        let take = |used: &mut u32, count: u32| std::mem::replace(used, *used + count) == 0;
+        self.count(procs, self.cores, take, &mut first);
         self.begin_use(&first, now);
         first.clear();
         self.spare = first;
@@ -206,8 +207,9 @@ impl Sleepers {
 
     /// Processors of machines that are up are free from now on.
     pub(in crate::local) fn give(&mut self, procs: &ProcSet, now: Time) {
-        let dormant = self.not_awake(procs);
-        if !dormant.is_empty() {
+        // A machine that sleeps is not in use.
+        if !(self.waking.is_empty() && self.falling.is_empty()) {
+            let dormant = self.not_awake(procs);
             self.dormant_procs += dormant.len();
             self.dormant.insert_all(&dormant);
         }
@@ -219,23 +221,44 @@ impl Sleepers {
             *used -= count;
             *used == 0
         };
-        self.count(procs, give, &mut last);
+        self.count(procs, 0, give, &mut last);
         self.end_use(&last, now);
         last.clear();
         self.spare = last;
     }
 
-    /// Changes the number of used processors of each machine by those that are in a set. Adds the machines to `found` of which `change` says so.
-    fn count(&mut self, procs: &ProcSet, change: impl Fn(&mut u32, u32) -> bool, found: &mut ProcSet) {
-        for (from, to) in procs.intervals() {
-            let (first, mut from) = (from / self.cores, from);
-            let last = to / self.cores;
-            for at in first..=last {
-                let end = if at == last { to + 1 } else { (at + 1) * self.cores };
-                if change(&mut self.used[at as usize], end - from) {
+    /// Changes the number of used processors of each machine by those that are in a set: to `whole` where all are. Adds the machines to `found` of which
+    /// `change` says so, and those.
+    fn count(
+        &mut self,
+        procs: &ProcSet,
+        whole: u32,
+        change: impl Fn(&mut u32, u32) -> bool,
+        found: &mut ProcSet,
+    ) {
+        let cores = self.cores;
+        for (from, last) in procs.intervals() {
+            let to = last + 1;
+            let (begin, end) = (from.div_ceil(cores), to / cores);
+            if begin < end {
+                self.used[begin as usize..end as usize].fill(whole);
+                found.insert_range(begin, end);
+            }
+            let mut part = |at: u32, count: u32| {
+                if change(&mut self.used[at as usize], count) {
                     found.insert(at);
                 }
-                from = end;
+            };
+            if begin > end {
+                // All within one machine.
+                part(end, to - from);
+                continue;
+            }
+            if from < begin * cores {
+                part(begin - 1, begin * cores - from);
+            }
+            if end * cores < to {
+                part(end, to - end * cores);
             }
         }
     }
