@@ -8,8 +8,9 @@ use gridemu::local::Registry;
 use gridemu::model::{Job, MachineGroup, PartitionSpec, Record, RecordSink, SiteSpec, SleepSpec};
 use gridemu::platform::Curve;
 use gridemu::units::{Power, Span, Time};
-use gridemu::workload::Jobs;
+use gridemu::workload::lublin::{Lublin, LublinSpec};
 use gridemu::workload::random::Stream;
+use gridemu::workload::{Jobs, Source};
 
 const HOUR: u64 = 3_600;
 
@@ -49,8 +50,16 @@ fn jobs(count: u64, processors: u32) -> Vec<Job> {
     (1..=count).map(&mut job).collect()
 }
 
-/// A site of so many machines of 16 cores, 95 W idle and 200 W busy, which can sleep.
-fn site(machines: u32, power_policy: &str) -> SiteSpec {
+/// Jobs of the model of Lublin and Feitelson at a load of 0.3: up to all processors.
+fn wide_jobs(count: u64, processors: u32) -> Vec<Job> {
+    let spec = format!("lublin[jobs={count},procs={processors},load=0.3]");
+    let spec: LublinSpec = spec.parse().expect("a workload");
+    let mut source = Lublin::new(spec, 1, "bench").expect("parameters");
+    std::iter::from_fn(|| source.next_job().expect("a job")).collect()
+}
+
+/// A site of so many machines, 95 W idle and 200 W busy, which can sleep.
+fn site(machines: u32, cores: u32, power_policy: &str) -> SiteSpec {
     let watts = |watts: u64| Power::from_milliwatts(1_000 * watts);
     let span = Span::from_secs;
     let sleep = SleepSpec {
@@ -61,13 +70,13 @@ fn site(machines: u32, power_policy: &str) -> SiteSpec {
         falling: watts(100),
     };
     let group = MachineGroup {
-        idle: Power::from_milliwatts(95_000 / 16),
-        busy: Power::from_milliwatts(200_000 / 16),
+        idle: Power::from_milliwatts(95_000 / u64::from(cores)),
+        busy: Power::from_milliwatts(200_000 / u64::from(cores)),
         sleep: Some(sleep),
         ..MachineGroup::plain("node", machines)
     };
     let mut site = SiteSpec::plain("main", 1, "easy".parse().expect("a policy"));
-    site.partitions = vec![PartitionSpec { cores: 16, ..PartitionSpec::of(group) }];
+    site.partitions = vec![PartitionSpec { cores, ..PartitionSpec::of(group) }];
     site.power = power_policy.parse().expect("a power policy");
     site
 }
@@ -87,14 +96,16 @@ fn runs(criterion: &mut Criterion) {
     let (registry, by_load) = (Registry::standard(), |watts: u64| Power::from_milliwatts(1_000 * watts));
     let mut group = criterion.benchmark_group("site");
     group.sample_size(10).throughput(Throughput::Elements(JOBS));
-    for machines in [1_000, 10_000] {
-        let jobs = jobs(JOBS, 16 * machines);
-        let on = site(machines, "always-on");
+    let narrow = |machines| ("1..64", machines, 16, jobs(JOBS, 16 * machines));
+    // On machines of one core a job has hundreds of them.
+    let wide = |machines| ("lublin", machines, 1, wide_jobs(JOBS, machines));
+    for (workload, machines, cores, jobs) in [narrow(1_000), narrow(10_000), wide(500), wide(10_000)] {
+        let on = site(machines, cores, "always-on");
         let mut load = on.clone();
         load.partitions[0].groups[0].by_load = Some((9..20).map(|tens| by_load(10 * tens)).collect());
-        let sleeps = site(machines, "sleep-idle[after=10 min]");
+        let sleeps = site(machines, cores, "sleep-idle[after=10 min]");
         for (what, site) in [("always on", on), ("sleep", sleeps), ("power by load", load)] {
-            group.bench_function(BenchmarkId::new(what, machines), |bencher| {
+            group.bench_function(BenchmarkId::new(format!("{what}, {workload}"), machines), |bencher| {
                 bencher.iter_batched(
                     || {
                         let source = Box::new(Jobs::new(jobs.clone()));

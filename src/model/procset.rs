@@ -83,6 +83,11 @@ impl ProcSet {
         mine.iter().zip(theirs).fold(0, |common, (mine, theirs)| common | mine & theirs) == 0
     }
 
+    /// Removes all members; the memory is kept.
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+    }
+
     /// Adds one processor.
     pub fn insert(&mut self, proc: u32) {
         self.reach(proc / BITS, proc / BITS);
@@ -97,6 +102,31 @@ impl ProcSet {
         for (mine, theirs) in self.words[shift..].iter_mut().zip(&other.words) {
             *mine |= theirs;
         }
+    }
+
+    /// Adds `from..to`.
+    pub(crate) fn insert_range(&mut self, from: u32, to: u32) {
+        let Some(last) = to.checked_sub(1).filter(|last| from <= *last) else { return };
+        let (first, last) = (from / BITS, last / BITS);
+        self.reach(first, last);
+        let words = &mut self.words[(first - self.base) as usize..=(last - self.base) as usize];
+        let (low, high) = (u64::MAX << (from % BITS), u64::MAX >> (BITS - 1 - (to - 1) % BITS));
+        match words {
+            [word] => *word |= low & high,
+            [first, within @ .., last] => {
+                *first |= low;
+                within.fill(u64::MAX);
+                *last |= high;
+            }
+            [] => {}
+        }
+    }
+
+    /// Adds the members that a word has: those of a set from its number × 64 on.
+    #[inline]
+    pub(crate) fn insert_word(&mut self, index: u32, word: u64) {
+        self.reach(index, index);
+        self.words[(index - self.base) as usize] |= word;
     }
 
     /// Removes every member of `other`.
@@ -129,6 +159,12 @@ impl ProcSet {
         }
         out.trim();
         out
+    }
+
+    /// How many members both sets have.
+    pub(crate) fn common(&self, other: &Self) -> u32 {
+        let (mine, theirs) = self.both(other);
+        mine.iter().zip(theirs).map(|(mine, theirs)| (mine & theirs).count_ones()).sum()
     }
 
     /// Removes and returns the `count` lowest members; `None`, with nothing removed, if there are fewer.
@@ -175,17 +211,26 @@ impl ProcSet {
         Some((self.base + at as u32) * BITS + BITS - 1 - self.words[at].leading_zeros())
     }
 
-    /// Removes and returns the highest member.
-    pub fn take_last(&mut self) -> Option<u32> {
-        while let Some(word) = self.words.last_mut() {
-            if *word != 0 {
-                let bit = BITS - 1 - word.leading_zeros();
-                *word &= !(1 << bit);
-                return Some((self.base + self.words.len() as u32 - 1) * BITS + bit);
+    /// Removes and returns the `count` highest members, or all if there are fewer.
+    pub fn take_highest(&mut self, count: u32) -> Self {
+        let mut left = count;
+        for at in (0..self.words.len()).rev() {
+            let here = self.words[at].count_ones();
+            if here >= left {
+                // Those of this word that stay are its lowest.
+                let stay = if here == left { 0 } else { lowest_bits(self.words[at], here - left) };
+                let mut taken =
+                    Self { base: self.base + at as u32, words: SmallVec::from_slice(&self.words[at..]) };
+                taken.words[0] &= !stay;
+                self.words.truncate(at + 1);
+                self.words[at] = stay;
+                self.trim();
+                taken.trim();
+                return taken;
             }
-            self.words.pop();
+            left -= here;
         }
-        None
+        std::mem::take(self)
     }
 
     /// The members in ascending order.
@@ -237,6 +282,12 @@ impl ProcSet {
         let (mine, theirs) = (self.words_from(from), other.words_from(from));
         let count = mine.len().min(theirs.len());
         (&mine[..count], &theirs[..count])
+    }
+
+    /// The members, 64 numbers at a time: words that have some, with their numbers, ascending.
+    #[inline]
+    pub(crate) fn filled(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.indexed().filter(|(_, word)| *word != 0)
     }
 
     fn indexed(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
@@ -371,11 +422,6 @@ mod tests {
             prop_assert_eq!(model(&sa.intersection(&sb)), &a & &b);
             prop_assert_eq!(sa.is_empty(), a.is_empty());
             prop_assert_eq!(sa.first(), a.first().copied());
-            let mut falling = sa.clone();
-            let drained: Vec<u32> = std::iter::from_fn(|| falling.take_last()).collect();
-            prop_assert!(drained.iter().eq(a.iter().rev()));
-            falling.insert_all(&sb);
-            prop_assert_eq!(&falling, &sb);
             let mut union = sa.clone();
             union.insert_all(&sb);
             prop_assert_eq!(model(&union), &a | &b);
@@ -384,6 +430,15 @@ mod tests {
             rest.remove_all(&sb);
             prop_assert_eq!(model(&rest), &a - &b);
             prop_assert_eq!(&rest, &(&a - &b).into_iter().collect::<ProcSet>());
+            let mut lower = sa.clone();
+            let highest = lower.take_highest(count);
+            let split = a.len().saturating_sub(count as usize);
+            prop_assert_eq!(model(&lower), a.iter().copied().take(split).collect());
+            prop_assert_eq!(model(&highest), a.iter().copied().skip(split).collect());
+            prop_assert_eq!(sa.common(&sb) as usize, (&a & &b).len());
+            let mut words = sb.clone();
+            sa.filled().for_each(|(index, word)| words.insert_word(index, word));
+            prop_assert_eq!(&words, &union);
             let mut left = sa.clone();
             match left.take_lowest(count) {
                 None => prop_assert!(a.len() < count as usize),
@@ -402,8 +457,11 @@ mod tests {
         }
 
         #[test]
-        fn ranges(from in 0_u32..300, len in 0_u32..300) {
+        fn ranges(from in 0_u32..300, len in 0_u32..300, set in members()) {
             prop_assert_eq!(model(&ProcSet::range(from, from + len)), (from..from + len).collect());
+            let mut filled = set.iter().copied().collect::<ProcSet>();
+            filled.insert_range(from, from + len);
+            prop_assert_eq!(model(&filled), set.into_iter().chain(from..from + len).collect());
         }
     }
 

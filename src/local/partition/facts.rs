@@ -1,8 +1,8 @@
 //! The state of a partition as its site reports it to the grid.
 
 use super::Partition;
-use crate::local::{Phase, StartEstimates, Step, View};
-use crate::model::{Payer, ProcSet};
+use crate::local::{StartEstimates, Step, View};
+use crate::model::Payer;
 use crate::units::{Power, Price, Rate, Time};
 
 impl Partition {
@@ -43,19 +43,10 @@ impl Partition {
     pub fn power(&self, now: Time) -> Power {
         let (state, standing) = (&self.state, self.state.standing());
         let mut drawn = standing.awake + standing.loaded + standing.asleep + standing.transitions;
-        if state.loads.is_some() {
-            // It has what jobs draw.
-        } else if state.multiprogramming_level == 1 && state.sleepers.is_none() && !state.tariff.is_mixed() {
-            let reserved: u32 = state.book.pending().iter().map(|booking| booking.taken.len()).sum();
-            let busy = state.capacity + state.kept_back - state.unused - reserved;
-            let held = state.tariff.held(&ProcSet::new(), busy);
-            drawn += held.busy(Rate::FULL) - held.idle(Rate::FULL);
-        } else if state.tariff.is_powered() {
-            let jobs = state.table.iter().map(|(_, job)| job);
-            for job in jobs.filter(|job| job.phase == Phase::Running && job.since <= now) {
-                let held = state.tariff.held(&job.placement, job.held);
-                drawn += held.busy(job.share) - held.idle(job.share);
-            }
+        // Where it goes by the load of machines, that has what jobs draw.
+        if state.loads.is_none() && state.tariff.is_powered() {
+            drawn +=
+                if state.multiprogramming_level == 1 { state.busy_draw(now) } else { state.summed_draw(now) };
         }
         Power::from_milliwatts((drawn >> Rate::BITS) as u64)
     }

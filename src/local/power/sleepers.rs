@@ -1,10 +1,15 @@
 //! The machines of a partition that sleep, wake up, or could sleep.
 
+mod dues;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use self::dues::Dues;
 use super::SleepRule;
 use crate::model::{MachineState, PartitionSpec, ProcSet, SleepSpec};
 use crate::units::{Span, Time};
@@ -15,6 +20,8 @@ use crate::units::{Span, Time};
 /// A machine of which a processor is in use is awake, or wakes up. A machine that goes to sleep does so to the end, also if it is needed
 /// meanwhile, and wakes up afterwards; so no machine is woken up twice. Of several that may sleep, those with the
 /// highest numbers do, since jobs get the lowest.
+///
+/// What machines do is kept as sets of machines, and those of a job change at once, 64 numbers at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::local) struct Sleepers {
     groups: Vec<Group>,
@@ -22,20 +29,22 @@ pub(in crate::local) struct Sleepers {
     reserve: u32,
     cores: u32,
     usable: u32,
-    machines: Vec<Machine>,
-    /// Machines that are idle, by when they may sleep.
-    idle: BTreeMap<Time, Idle>,
-    /// Machines that were idle for long enough; some may be in use again.
-    ready: ProcSet,
+    /// How many processors of each machine are not free; empty if a machine has one.
+    used: Vec<u32>,
+    /// Machines of which no processor is in use.
+    unused: ProcSet,
+    /// Machines that are not awake: those of the four that follow.
+    away: ProcSet,
     asleep: ProcSet,
-    /// Machines that wake up, by when they are awake.
+    rising: ProcSet,
+    /// The machines of `rising`, by when they are awake.
     waking: BTreeMap<Time, ProcSet>,
     /// Machines that go to sleep, by when they are asleep.
     falling: BTreeMap<Time, ProcSet>,
-    /// Awake, and no processor is in use.
-    awake_idle: u32,
-    /// Waking up, and no processor is in use.
-    waking_unused: u32,
+    /// Machines that are idle, by when they may sleep.
+    idle: Dues,
+    /// Machines that have been idle for long enough.
+    ready: ProcSet,
     /// Free processors of machines that are not awake.
     dormant: ProcSet,
     /// Their number.
@@ -46,6 +55,9 @@ pub(in crate::local) struct Sleepers {
     /// Whether something was due since [`Sleepers::balance`]. Not for long: that follows at the same instant.
     #[serde(skip)]
     unbalanced: bool,
+    /// An empty set that keeps its memory.
+    #[serde(skip)]
+    spare: ProcSet,
 }
 
 /// A change of state of these machines.
@@ -58,13 +70,18 @@ pub(in crate::local) struct Transition {
 /// Machines of one class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Group {
-    /// The number after that of its last machine.
-    end: u32,
+    machines: ProcSet,
     /// `None` if they never sleep.
     state: Option<SleepSpec>,
     /// How long they are idle before they sleep.
     after: Span,
     count: Counts,
+}
+
+impl Group {
+    fn wake(&self) -> Span {
+        self.state.map_or(Span::ZERO, |state| state.wake)
+    }
 }
 
 /// The numbers of machines of a group, by what they do.
@@ -82,31 +99,6 @@ impl Counts {
     }
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Machine {
-    /// Its processors that are not free.
-    used: u32,
-    mode: Mode,
-    /// The entry of `idle` that it is in.
-    entry: Option<Time>,
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Mode {
-    Awake,
-    Asleep,
-    Waking(Time),
-    Falling(Time),
-}
-
-/// Machines that may sleep from the same time on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Idle {
-    machines: ProcSet,
-    /// How many of them have been idle ever since.
-    still: u32,
-}
-
 impl Sleepers {
     /// The machines of a partition, all awake, up and idle. `terms` has the sleep state and the rule of each group that sleeps.
     pub(in crate::local) fn of(
@@ -116,32 +108,33 @@ impl Sleepers {
     ) -> Self {
         let (cores, usable, machines) = (partition.cores, partition.usable(), partition.machines());
         // The rest of an incomplete allocation block is never given; its machine stays awake.
-        let whole = |at: u32| at * cores < usable;
-        let machine = |at| Machine { used: u32::from(!whole(at)), mode: Mode::Awake, entry: None };
-        let idle: ProcSet = (0..machines).filter(|at| whole(*at)).collect();
-        let group = |(machines, _): (Range<u32>, _)| Group {
-            end: machines.end,
+        let idle = ProcSet::full(usable.div_ceil(cores));
+        let used = |at| u32::from(!idle.contains(at));
+        let groups = partition.numbered().map(|(machines, _)| Group {
+            machines: ProcSet::range(machines.start, machines.end),
             state: None,
             after: Span::MAX,
             count: Counts::default(),
-        };
+        });
         let mut new = Self {
-            groups: partition.numbered().map(group).collect(),
+            groups: groups.collect(),
             reserve: 0,
             cores,
             usable,
-            machines: (0..machines).map(machine).collect(),
-            idle: BTreeMap::new(),
-            ready: ProcSet::new(),
+            used: if cores == 1 { Vec::new() } else { (0..machines).map(used).collect() },
+            unused: idle.clone(),
+            away: ProcSet::new(),
             asleep: ProcSet::new(),
+            rising: ProcSet::new(),
             waking: BTreeMap::new(),
             falling: BTreeMap::new(),
-            awake_idle: idle.len(),
-            waking_unused: 0,
+            idle: Dues::default(),
+            ready: ProcSet::new(),
             dormant: ProcSet::new(),
             dormant_procs: 0,
             changes: Vec::new(),
             unbalanced: false,
+            spare: ProcSet::new(),
         };
         new.follow(terms);
         new.become_idle(&idle, now);
@@ -161,12 +154,8 @@ impl Sleepers {
     /// Other terms from now on, for transitions to come. A machine that is idle sleeps when it would have before, if it still does.
     pub(in crate::local) fn change(&mut self, terms: &[Option<(SleepSpec, SleepRule)>], now: Time) {
         self.follow(terms);
-        for at in 0..self.machines.len() as u32 {
-            let machine = self.machines[at as usize];
-            if (machine.used, machine.mode, machine.entry) == (0, Mode::Awake, None) {
-                self.ready.insert(at);
-            }
-        }
+        self.ready = self.unused.difference(&self.away);
+        self.ready.remove_all(&self.idle.all());
         self.balance(now);
     }
 
@@ -183,107 +172,149 @@ impl Sleepers {
 
     /// Those of these processors, in use or not, whose machines are not awake.
     pub(in crate::local) fn not_awake(&self, procs: &ProcSet) -> ProcSet {
-        let mut found = ProcSet::new();
         if self.all_awake() {
-            return found;
+            return ProcSet::new();
         }
-        for (at, _) in procs.blocks(self.cores) {
-            if self.machines[at as usize].mode != Mode::Awake {
-                found.insert_all(&self.processors(at).intersection(procs));
-            }
+        let machines = self.machines(procs);
+        if self.away.is_disjoint(&machines) {
+            return ProcSet::new();
         }
-        found
+        self.processors(&self.away.intersection(&machines)).intersection(procs)
     }
 
-    /// How long it takes at most until a machine is awake that is not.
+    /// How long it takes at most until a machine is awake that is not: one of a class of which some are not.
     pub(in crate::local) fn delay(&self) -> Span {
-        let all = !self.falling.is_empty();
-        let span = |state: &SleepSpec| if all { state.wake + state.fall } else { state.wake };
-        self.groups.iter().filter_map(|group| group.state.as_ref()).map(span).max().unwrap_or_default()
+        let span = |group: &Group| {
+            let state = group.state.filter(|_| group.count.all() > 0)?;
+            Some(if group.count.falling > 0 { state.wake + state.fall } else { state.wake })
+        };
+        self.groups.iter().filter_map(span).max().unwrap_or_default()
     }
 
     /// Free processors are in use from now on; their machines wake up if they are not awake.
     pub(in crate::local) fn take(&mut self, procs: &ProcSet, now: Time) {
         self.rouse(procs);
-        let mut woken = ProcSet::new();
-        for (at, count) in procs.blocks(self.cores) {
-            let machine = &mut self.machines[at as usize];
-            if machine.used == 0 {
-                match machine.mode {
-                    Mode::Awake => {
-                        self.awake_idle -= 1;
-                        if let Some(entry) = machine.entry.take() {
-                            self.less_idle(entry);
-                        }
-                    }
-                    Mode::Waking(_) => self.waking_unused -= 1,
-                    Mode::Asleep => woken.insert(at),
-                    Mode::Falling(_) => {}
-                }
-            }
-            self.machines[at as usize].used += count;
+        if self.cores == 1 {
+            return self.begin_use(procs, now);
         }
-        self.wake(woken, now);
+        let mut first = std::mem::take(&mut self.spare);
+        let take = |used: &mut u32, count: u32| std::mem::replace(used, *used + count) == 0;
+        self.count(procs, self.cores, take, &mut first);
+        self.begin_use(&first, now);
+        first.clear();
+        self.spare = first;
     }
 
     /// Processors of machines that are up are free from now on.
     pub(in crate::local) fn give(&mut self, procs: &ProcSet, now: Time) {
-        let mut idle = ProcSet::new();
-        for (at, count) in procs.blocks(self.cores) {
-            if self.machines[at as usize].mode != Mode::Awake {
-                self.dormant.insert_all(&self.processors(at).intersection(procs));
-                self.dormant_procs += count;
+        // A machine that sleeps is not in use.
+        if !(self.waking.is_empty() && self.falling.is_empty()) {
+            let dormant = self.not_awake(procs);
+            self.dormant_procs += dormant.len();
+            self.dormant.insert_all(&dormant);
+        }
+        if self.cores == 1 {
+            return self.end_use(procs, now);
+        }
+        let mut last = std::mem::take(&mut self.spare);
+        let give = |used: &mut u32, count: u32| {
+            *used -= count;
+            *used == 0
+        };
+        self.count(procs, 0, give, &mut last);
+        self.end_use(&last, now);
+        last.clear();
+        self.spare = last;
+    }
+
+    /// Changes the number of used processors of each machine by those that are in a set: to `whole` where all are. Adds the machines to `found` of which
+    /// `change` says so, and those.
+    fn count(
+        &mut self,
+        procs: &ProcSet,
+        whole: u32,
+        change: impl Fn(&mut u32, u32) -> bool,
+        found: &mut ProcSet,
+    ) {
+        let cores = self.cores;
+        for (from, last) in procs.intervals() {
+            let to = last + 1;
+            let (begin, end) = (from.div_ceil(cores), to / cores);
+            if begin < end {
+                self.used[begin as usize..end as usize].fill(whole);
+                found.insert_range(begin, end);
             }
-            let machine = &mut self.machines[at as usize];
-            machine.used -= count;
-            match machine.mode {
-                Mode::Awake if machine.used == 0 => {
-                    self.awake_idle += 1;
-                    idle.insert(at);
+            let mut part = |at: u32, count: u32| {
+                if change(&mut self.used[at as usize], count) {
+                    found.insert(at);
                 }
-                Mode::Waking(_) if machine.used == 0 => self.waking_unused += 1,
-                _ => {}
+            };
+            if begin > end {
+                // All within one machine.
+                part(end, to - from);
+                continue;
+            }
+            if from < begin * cores {
+                part(begin - 1, begin * cores - from);
+            }
+            if end * cores < to {
+                part(end, to - end * cores);
             }
         }
-        self.become_idle(&idle, now);
+    }
+
+    /// Machines of which no processor was in use are used from now on.
+    fn begin_use(&mut self, machines: &ProcSet, now: Time) {
+        self.unused.remove_all(machines);
+        self.ready.remove_all(machines);
+        self.idle.forget(machines);
+        if !self.asleep.is_disjoint(machines) {
+            self.wake(self.asleep.intersection(machines), now);
+        }
+    }
+
+    /// No processor of these machines is in use any more.
+    fn end_use(&mut self, machines: &ProcSet, now: Time) {
+        self.unused.insert_all(machines);
+        if self.away.is_disjoint(machines) {
+            self.become_idle(machines, now);
+        } else {
+            self.become_idle(&machines.difference(&self.away), now);
+        }
     }
 
     /// Machines go down: all their processors count as in use.
-    pub(in crate::local) fn leave(&mut self, machines: &ProcSet, now: Time) {
-        for at in machines.iter() {
-            let (procs, alone) = (self.processors(at), ProcSet::range(at, at + 1));
-            let Machine { used, mode, .. } = self.machines[at as usize];
-            if (used, mode) == (0, Mode::Awake) {
-                self.take(&procs, now);
-                continue;
+    pub(in crate::local) fn leave(&mut self, machines: &ProcSet) {
+        self.rouse(&self.processors(machines));
+        if self.cores > 1 {
+            for at in machines.iter() {
+                // One that is never given is always in use.
+                let own = self.usable.saturating_sub(at * self.cores).min(self.cores);
+                self.used[at as usize] = own.max(1);
             }
-            let gone = |map: &mut BTreeMap<Time, ProcSet>, until: Time| {
-                if let Some(set) = map.get_mut(&until) {
-                    set.remove_all(&alone);
-                    if set.is_empty() {
-                        map.remove(&until);
-                    }
-                }
-            };
-            let count = &mut group_of_mut(&mut self.groups, at).count;
-            match mode {
-                Mode::Awake => {}
-                Mode::Asleep => {
-                    count.asleep -= 1;
-                    self.asleep.remove_all(&alone);
-                }
-                Mode::Waking(until) => {
-                    count.waking -= 1;
-                    self.waking_unused -= u32::from(used == 0);
-                    gone(&mut self.waking, until);
-                }
-                Mode::Falling(until) => {
-                    count.falling -= 1;
-                    gone(&mut self.falling, until);
-                }
-            }
-            self.machines[at as usize] = Machine { used: procs.len(), mode: Mode::Awake, entry: None };
-            self.rouse(&procs);
+        }
+        self.unused.remove_all(machines);
+        self.ready.remove_all(machines);
+        self.idle.forget(machines);
+        if self.away.is_disjoint(machines) {
+            return;
+        }
+        for at in 0..self.groups.len() {
+            let own = of_group(&self.groups, at, machines);
+            let (asleep, waking) = (self.asleep.common(&own), self.rising.common(&own));
+            let count = &mut self.groups[at].count;
+            count.asleep -= asleep;
+            count.waking -= waking;
+            count.falling -= self.away.common(&own) - asleep - waking;
+        }
+        for set in [&mut self.away, &mut self.asleep, &mut self.rising] {
+            set.remove_all(machines);
+        }
+        for map in [&mut self.waking, &mut self.falling] {
+            map.retain(|_, set| {
+                set.remove_all(machines);
+                !set.is_empty()
+            });
         }
     }
 
@@ -292,21 +323,43 @@ impl Sleepers {
         if self.dormant.is_disjoint(procs) {
             return None;
         }
-        let wake = |at| self.state(at).map_or(Span::ZERO, |state| state.wake);
-        let awake = |(at, _): (u32, u32)| match self.machines[at as usize].mode {
-            Mode::Waking(until) => Some(until),
-            Mode::Falling(until) => Some(until + wake(at)),
-            Mode::Asleep => Some(now + wake(at)),
-            Mode::Awake => None,
-        };
-        procs.blocks(self.cores).filter_map(awake).max().map(|last| last.max(now))
+        Some(self.all_awake_at(&self.machines(procs), now))
+    }
+
+    /// When the last machine of these processors, which are in use, is awake; `None` if all are.
+    pub(in crate::local) fn roused_at(&self, procs: &ProcSet, now: Time) -> Option<Time> {
+        let machines = self.machines(procs);
+        (!self.away.is_disjoint(&machines)).then(|| self.all_awake_at(&machines, now))
+    }
+
+    /// When the last of these machines is awake, if they are in use from now on at the latest.
+    fn all_awake_at(&self, machines: &ProcSet, now: Time) -> Time {
+        let mut awake = now;
+        for (at, group) in self.groups.iter().enumerate().filter(|(_, group)| group.count.all() > 0) {
+            let own = of_group(&self.groups, at, machines);
+            if !self.asleep.is_disjoint(&own) {
+                awake = awake.max(now + group.wake());
+            }
+            // The last set that has one of them.
+            let last = |map: &BTreeMap<Time, ProcSet>| {
+                map.iter().rev().find(|(_, set)| !set.is_disjoint(&own)).map(|(time, _)| *time)
+            };
+            if group.count.falling > 0 {
+                awake = last(&self.falling).map_or(awake, |falls| awake.max(falls + group.wake()));
+            }
+            if !self.rising.is_disjoint(&own) {
+                let later = self.waking.iter().rev().take_while(|(time, _)| **time > awake);
+                let last = later.into_iter().find(|(_, set)| !set.is_disjoint(&own));
+                awake = last.map_or(awake, |(time, _)| *time);
+            }
+        }
+        awake
     }
 
     /// When the next transition ends, or a machine has been idle for long enough.
     pub(in crate::local) fn next(&self) -> Option<Time> {
         let first = |map: &BTreeMap<Time, ProcSet>| map.first_key_value().map(|(time, _)| *time);
-        let idle = self.idle.first_key_value().map(|(time, _)| *time);
-        [first(&self.waking), first(&self.falling), idle].into_iter().flatten().min()
+        [first(&self.waking), first(&self.falling), self.idle.next()].into_iter().flatten().min()
     }
 
     /// Ends what is due. [`Sleepers::balance`] is to follow.
@@ -314,77 +367,89 @@ impl Sleepers {
         self.unbalanced = true;
         while let Some(entry) = self.falling.first_entry().filter(|entry| *entry.key() <= now) {
             let machines = entry.remove();
-            for at in machines.iter() {
-                self.machines[at as usize].mode = Mode::Asleep;
-                let count = &mut group_of_mut(&mut self.groups, at).count;
-                (count.falling, count.asleep) = (count.falling - 1, count.asleep + 1);
+            for at in 0..self.groups.len() {
+                let own = of_group(&self.groups, at, &machines).len();
+                let count = &mut self.groups[at].count;
+                (count.falling, count.asleep) = (count.falling - own, count.asleep + own);
             }
             self.asleep.insert_all(&machines);
-            let needed = machines.iter().filter(|at| self.machines[*at as usize].used > 0).collect();
+            let needed = machines.difference(&self.unused);
             self.changes.push(Transition { machines, state: MachineState::Asleep });
             self.wake(needed, now);
         }
         while let Some(entry) = self.waking.first_entry().filter(|entry| *entry.key() <= now) {
             let machines = entry.remove();
-            let mut idle = ProcSet::new();
-            for at in machines.iter() {
-                let machine = &mut self.machines[at as usize];
-                machine.mode = Mode::Awake;
-                if machine.used == 0 {
-                    idle.insert(at);
-                }
-                group_of_mut(&mut self.groups, at).count.waking -= 1;
-                self.rouse(&self.processors(at));
+            for at in 0..self.groups.len() {
+                let own = of_group(&self.groups, at, &machines).len();
+                self.groups[at].count.waking -= own;
             }
-            self.waking_unused -= idle.len();
-            self.awake_idle += idle.len();
-            self.become_idle(&idle, now);
+            self.away.remove_all(&machines);
+            self.rising.remove_all(&machines);
+            if self.dormant_procs > 0 {
+                self.rouse(&self.processors(&machines));
+            }
+            self.become_idle(&machines.intersection(&self.unused), now);
             self.changes.push(Transition { machines, state: MachineState::Idle });
         }
-        while let Some(entry) = self.idle.first_entry().filter(|entry| *entry.key() <= now) {
-            let (due, idle) = entry.remove_entry();
-            for at in idle.machines.iter() {
-                let machine = &mut self.machines[at as usize];
-                if machine.entry == Some(due) {
-                    machine.entry = None;
-                    self.ready.insert(at);
-                }
-            }
+        while let Some(machines) = self.idle.take_due(now) {
+            self.ready.insert_all(&machines);
         }
     }
 
     /// Puts machines to sleep that may, and wakes up as many as the reserve lacks.
     pub(in crate::local) fn balance(&mut self, now: Time) {
         self.unbalanced = false;
-        let mut fallen = ProcSet::new();
-        while self.awake_idle > self.reserve {
-            let Some(at) = self.ready.take_last() else { break };
-            let group = group_of(&self.groups, at);
-            let Group { state: Some(state), after, .. } = self.groups[group] else { continue };
-            let machine = &mut self.machines[at as usize];
-            // It may have been in use since, and then be in the list of idle machines again.
-            if after == Span::MAX || (machine.used, machine.mode, machine.entry) != (0, Mode::Awake, None) {
-                continue;
-            }
-            let until = now + state.fall;
-            machine.mode = Mode::Falling(until);
-            self.awake_idle -= 1;
-            self.groups[group].count.falling += 1;
-            let procs = self.processors(at);
-            self.dormant_procs += procs.len();
-            self.dormant.insert_all(&procs);
-            self.falling.entry(until).or_default().insert(at);
-            fallen.insert(at);
+        if !self.ready.is_empty() {
+            self.put_to_sleep(now);
         }
-        if !fallen.is_empty() {
-            self.changes.push(Transition { machines: fallen, state: MachineState::Falling });
-        }
-        let lacking = self.reserve.saturating_sub(self.awake_idle + self.waking_unused);
-        if lacking > 0 && !self.asleep.is_empty() {
-            let lacking = lacking.min(self.asleep.len());
-            self.waking_unused += lacking;
+        if self.reserve > 0 && !self.asleep.is_empty() {
+            let there = self.awake_idle() + self.unused.common(&self.rising);
+            let lacking = self.reserve.saturating_sub(there).min(self.asleep.len());
             self.wake(self.asleep.lowest(lacking).unwrap_or_default(), now);
         }
+    }
+
+    /// Puts machines to sleep that may.
+    fn put_to_sleep(&mut self, now: Time) {
+        for group in self.groups.iter().filter(|group| group.state.is_none() || group.after == Span::MAX) {
+            self.ready.remove_all(&group.machines);
+        }
+        let fallen = match self.reserve {
+            0 => std::mem::take(&mut self.ready),
+            reserve => self.ready.take_highest(self.awake_idle().saturating_sub(reserve)),
+        };
+        if fallen.is_empty() {
+            return;
+        }
+        for at in 0..self.groups.len() {
+            let own = of_group(&self.groups, at, &fallen);
+            let group = &mut self.groups[at];
+            if let Some(state) = group.state.filter(|_| !own.is_empty()) {
+                group.count.falling += own.len();
+                self.falling.entry(now + state.fall).or_default().insert_all(&own);
+            }
+        }
+        self.away.insert_all(&fallen);
+        let procs = self.processors(&fallen);
+        self.dormant_procs += procs.len();
+        self.dormant.insert_all(&procs);
+        self.changes.push(Transition { machines: fallen, state: MachineState::Falling });
+    }
+
+    /// Whether [`Sleepers::take`] of these processors, or [`Sleepers::go_on`] without any, changes what a machine draws.
+    pub(in crate::local) fn draws_otherwise(&self, procs: Option<&ProcSet>, now: Time) -> bool {
+        let due = |map: &BTreeMap<Time, ProcSet>| map.first_key_value().is_some_and(|(time, _)| *time <= now);
+        match procs {
+            Some(procs) => self.dormant_procs > 0 && !self.dormant.is_disjoint(procs),
+            None => due(&self.falling) || due(&self.waking),
+        }
+    }
+
+    /// Whether [`Sleepers::balance`] has nothing to do; then it is done.
+    pub(in crate::local) fn is_balanced(&mut self) -> bool {
+        let balanced = self.ready.is_empty() && (self.reserve == 0 || self.asleep.is_empty());
+        self.unbalanced &= !balanced;
+        balanced
     }
 
     /// Whether something was due since the last [`Sleepers::balance`].
@@ -402,14 +467,15 @@ impl Sleepers {
         self.groups.iter().all(|group| group.count.all() == 0)
     }
 
-    fn state(&self, machine: u32) -> Option<&SleepSpec> {
-        self.groups[group_of(&self.groups, machine)].state.as_ref()
+    /// The number of machines that are awake and of which no processor is in use.
+    fn awake_idle(&self) -> u32 {
+        self.unused.len() - self.unused.common(&self.away)
     }
 
     /// These processors are no longer free ones of machines that are not awake.
     fn rouse(&mut self, procs: &ProcSet) {
-        if !self.dormant.is_disjoint(procs) {
-            self.dormant_procs -= self.dormant.intersection(procs).len();
+        if self.dormant_procs > 0 && !self.dormant.is_disjoint(procs) {
+            self.dormant_procs -= self.dormant.common(procs);
             self.dormant.remove_all(procs);
             self.dormant.trim();
         }
@@ -421,64 +487,58 @@ impl Sleepers {
             return;
         }
         self.asleep.remove_all(&machines);
-        for at in machines.iter() {
-            let group = group_of_mut(&mut self.groups, at);
-            (group.count.asleep, group.count.waking) = (group.count.asleep - 1, group.count.waking + 1);
-            let until = now + group.state.map_or(Span::ZERO, |state| state.wake);
-            self.machines[at as usize].mode = Mode::Waking(until);
-            self.waking.entry(until).or_default().insert(at);
+        self.rising.insert_all(&machines);
+        for at in 0..self.groups.len() {
+            let own = of_group(&self.groups, at, &machines);
+            if own.is_empty() {
+                continue;
+            }
+            let (group, count) = (&mut self.groups[at], own.len());
+            (group.count.asleep, group.count.waking) =
+                (group.count.asleep - count, group.count.waking + count);
+            self.waking.entry(now + group.wake()).or_default().insert_all(&own);
         }
         self.changes.push(Transition { machines, state: MachineState::Waking });
     }
 
-    /// Notes that machines have been idle since now; they are counted already.
+    /// Notes that machines have been idle since now.
     fn become_idle(&mut self, machines: &ProcSet, now: Time) {
-        for at in machines.iter() {
-            let after = self.groups[group_of(&self.groups, at)].after;
-            let due = now.checked_add(after);
-            if let Some(due) = due {
-                let entry = self.idle.entry(due).or_default();
-                entry.still += 1;
-                entry.machines.insert(at);
-            }
-            self.machines[at as usize].entry = due;
-        }
-    }
-
-    /// One machine fewer has been idle so as to sleep at this time.
-    fn less_idle(&mut self, due: Time) {
-        if let Some(entry) = self.idle.get_mut(&due) {
-            entry.still -= 1;
-            if entry.still == 0 {
-                self.idle.remove(&due);
+        for at in 0..self.groups.len() {
+            if let Some(due) = now.checked_add(self.groups[at].after) {
+                self.idle.insert(&of_group(&self.groups, at, machines), due);
             }
         }
     }
 
-    /// When the last machine of these processors, which are in use, is awake; `None` if all are.
-    pub(in crate::local) fn roused_at(&self, procs: &ProcSet) -> Option<Time> {
-        let awake = |(at, _): (u32, u32)| match self.machines[at as usize].mode {
-            Mode::Waking(until) => Some(until),
-            Mode::Falling(until) => Some(until + self.state(at).map_or(Span::ZERO, |state| state.wake)),
-            // One that sleeps wakes up as soon as it is in use.
-            Mode::Asleep | Mode::Awake => None,
-        };
-        procs.blocks(self.cores).filter_map(awake).max()
+    /// The machines that these processors belong to.
+    fn machines<'a>(&self, procs: &'a ProcSet) -> Cow<'a, ProcSet> {
+        if self.cores == 1 {
+            return Cow::Borrowed(procs);
+        }
+        let mut machines = ProcSet::new();
+        for (from, to) in procs.intervals() {
+            machines.insert_range(from / self.cores, to / self.cores + 1);
+        }
+        Cow::Owned(machines)
     }
 
-    /// The usable processors of a machine.
-    fn processors(&self, machine: u32) -> ProcSet {
-        let first = (machine * self.cores).min(self.usable);
-        ProcSet::range(first, (first + self.cores).min(self.usable))
+    /// The usable processors of machines.
+    fn processors<'a>(&self, machines: &'a ProcSet) -> Cow<'a, ProcSet> {
+        if self.cores == 1 {
+            return Cow::Borrowed(machines);
+        }
+        let mut procs = ProcSet::new();
+        for (from, to) in machines.intervals() {
+            procs.insert_range(from * self.cores, ((to + 1) * self.cores).min(self.usable));
+        }
+        Cow::Owned(procs)
     }
 }
 
-/// The group of a machine.
-fn group_of(groups: &[Group], machine: u32) -> usize {
-    if groups.len() == 1 { 0 } else { groups.partition_point(|group| group.end <= machine) }
-}
-
-fn group_of_mut(groups: &mut [Group], machine: u32) -> &mut Group {
-    let at = group_of(groups, machine);
-    &mut groups[at]
+/// Those of these machines that are of a group.
+fn of_group<'a>(groups: &[Group], at: usize, machines: &'a ProcSet) -> Cow<'a, ProcSet> {
+    match groups {
+        [_] => Cow::Borrowed(machines),
+        _ => Cow::Owned(groups[at].machines.intersection(machines)),
+    }
 }

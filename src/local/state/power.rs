@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::State;
 use crate::local::error::PartitionError;
 use crate::local::power::Sleepers;
-use crate::local::{Phase, SleepRule, Step};
+use crate::local::{LiveJob, Phase, SleepRule, Step};
 use crate::model::{EventCause, EventKind, EventRecord, JobKey, MachineState, ProcSet, SleepSpec};
 use crate::platform::{Draw, Stretch, Usage};
 use crate::units::{Power, Rate, Time};
@@ -62,6 +62,51 @@ impl State {
             all.dormant -= held.sum::<u32>();
         }
         all
+    }
+
+    /// What running jobs draw now beyond idle, where processors are not shared: of all that are in use, without a look at each job.
+    pub(in crate::local) fn busy_draw(&self, now: Time) -> Draw {
+        let beyond = |procs: &ProcSet, count: u32| {
+            let held = self.tariff.held(procs, count);
+            held.busy(Rate::FULL) - held.idle(Rate::FULL)
+        };
+        let (pending, early) = (self.book.pending(), self.not_begun(now));
+        let drawn = if self.tariff.is_mixed() {
+            let mut busy = self.here.difference(&self.free);
+            pending.iter().for_each(|booking| busy.remove_all(&booking.taken));
+            early.iter().for_each(|job| busy.remove_all(&job.placement));
+            if self.stalled > 0 {
+                let stalled = self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled);
+                stalled.for_each(|(_, job)| busy.remove_all(&job.placement));
+            }
+            beyond(&busy, 0)
+        } else {
+            let reserved: u32 = pending.iter().map(|booking| booking.taken.len()).sum();
+            let waits: u32 = early.iter().map(|job| job.held).sum();
+            beyond(&ProcSet::new(), self.capacity + self.kept_back - self.unused - reserved - waits)
+        };
+        debug_assert_eq!(drawn, self.summed_draw(now), "what is busy is what running jobs hold");
+        drawn
+    }
+
+    /// What running jobs draw now beyond idle, job by job.
+    pub(in crate::local) fn summed_draw(&self, now: Time) -> Draw {
+        let jobs = self.table.iter().map(|(_, job)| job);
+        let begun = jobs.filter(|job| job.phase == Phase::Running && job.since <= now);
+        let drawn = begun.map(|job| {
+            let held = self.tariff.held(&job.placement, job.held);
+            held.busy(job.share) - held.idle(job.share)
+        });
+        drawn.sum()
+    }
+
+    /// Jobs that have processors and wait for machines to wake up.
+    fn not_begun(&self, now: Time) -> Vec<&LiveJob> {
+        let mut keys: Vec<JobKey> = self.begins.values().flatten().copied().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let jobs = keys.into_iter().filter_map(|key| self.table.get(key));
+        jobs.filter(|job| job.phase == Phase::Running && job.since > now).collect()
     }
 
     /// Adds what machines drew beside jobs over a stretch.
@@ -143,7 +188,9 @@ impl State {
 
     /// Wakes up the machines of processors that are in use from now on.
     pub(in crate::local) fn wake_for(&mut self, procs: &ProcSet, step: &mut Step<'_>) {
-        self.settle_missing(step.now);
+        if self.sleepers.as_ref().is_some_and(|sleepers| sleepers.draws_otherwise(Some(procs), step.now)) {
+            self.settle_missing(step.now);
+        }
         if let Some(sleepers) = &mut self.sleepers {
             sleepers.take(procs, step.now);
         }
@@ -151,11 +198,11 @@ impl State {
     }
 
     /// Machines with these processors have gone down, whatever they did.
-    pub(super) fn forget_sleepers(&mut self, procs: &ProcSet, step: &Step<'_>) {
+    pub(super) fn forget_sleepers(&mut self, procs: &ProcSet) {
         if let Some(sleepers) = &mut self.sleepers {
             let cores = self.spec.cores;
             let machines = procs.intervals().map(|(from, to)| ProcSet::range(from / cores, to / cores + 1));
-            machines.for_each(|machines| sleepers.leave(&machines, step.now));
+            machines.for_each(|machines| sleepers.leave(&machines));
         }
     }
 
@@ -165,7 +212,9 @@ impl State {
         if self.sleepers.as_ref().and_then(|sleepers| sleepers.next()).is_none_or(|next| next > step.now) {
             return;
         }
-        self.settle_missing(step.now);
+        if self.sleepers.as_ref().is_some_and(|sleepers| sleepers.draws_otherwise(None, step.now)) {
+            self.settle_missing(step.now);
+        }
         if let Some(sleepers) = &mut self.sleepers {
             sleepers.go_on(step.now);
         }
@@ -183,9 +232,11 @@ impl State {
     pub(in crate::local) fn balance_power(&mut self, step: &mut Step<'_>) {
         // Not between a decision and the start that waits for the end of a job: it counts on machines that are awake.
         if self.sleepers.is_some() && self.deferred == 0 {
-            self.settle_missing(step.now);
-            if let Some(sleepers) = &mut self.sleepers {
-                sleepers.balance(step.now);
+            if self.sleepers.as_mut().is_some_and(|sleepers| !sleepers.is_balanced()) {
+                self.settle_missing(step.now);
+                if let Some(sleepers) = &mut self.sleepers {
+                    sleepers.balance(step.now);
+                }
             }
             self.note_transitions(step);
         }
@@ -277,7 +328,8 @@ impl State {
         for key in self.keys(|job| job.phase == Phase::Running && job.since > step.now) {
             let Some(job) = self.table.get_mut(key) else { continue };
             let before = job.since;
-            let roused = self.sleepers.as_ref().and_then(|sleepers| sleepers.roused_at(&job.placement));
+            let roused =
+                self.sleepers.as_ref().and_then(|sleepers| sleepers.roused_at(&job.placement, step.now));
             let begin = roused.map_or(step.now, |roused| roused.max(step.now));
             if begin == before {
                 continue;

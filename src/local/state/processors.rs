@@ -204,7 +204,7 @@ impl State {
         if self.sleepers.is_some() {
             // The rest is of machines that stay, but whose blocks are incomplete.
             free.remove_all(procs);
-            self.forget_sleepers(procs, step);
+            self.forget_sleepers(procs);
             self.wake_for(&free, step);
         }
         let mut rest = ProcSet::new();
