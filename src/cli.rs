@@ -7,6 +7,7 @@ mod broker_check;
 mod campaign;
 mod check;
 mod compare;
+mod drill;
 mod explain;
 mod export;
 mod figures;
@@ -84,6 +85,8 @@ enum Command {
     Check(check::Args),
     /// Try a broker program of your own: whether it keeps the protocol of docs/outside.md
     BrokerCheck(broker_check::Args),
+    /// Drill a broker: whether it survives what real brokers have died of
+    Drill(drill::Args),
     /// Print the JSON schema of scenario files, for editors
     Schema,
 }
@@ -123,6 +126,7 @@ pub fn main_with(policies: Policies) -> ExitCode {
         Command::Sites(args) => sites::run(&args, &policies),
         Command::Check(args) => check::run(&args, &policies),
         Command::BrokerCheck(args) => broker_check::run(&args, &policies),
+        Command::Drill(args) => drill::run(&args, &policies),
         Command::Schema => check::schema(&policies),
     };
     match done {

@@ -18,6 +18,8 @@ mod catalogue;
 mod checkpoint;
 mod defaults;
 mod document;
+mod drill;
+mod expectation;
 mod keys;
 pub(crate) mod kind;
 mod names;
@@ -44,6 +46,8 @@ use resolve::Checker;
 pub(crate) use base::Base;
 pub use catalogue::{CATALOGUE, CatalogueFile, from_catalogue};
 pub use checkpoint::CheckpointPlan;
+pub use drill::{DRILLS, Drill, Expected};
+pub use expectation::{Count, Counted, Expectation, ExpectationError, Figure};
 pub use kind::words::Engine;
 pub use problem::{Problem, ScenarioError};
 pub use program::ProgramPlan;
@@ -79,6 +83,8 @@ pub struct Scenario {
     groups: Vec<String>,
     /// What a reader of figures should know of the traces.
     trace_notes: Vec<String>,
+    /// What must hold in its run, if it is a drill.
+    drill: Option<Drill>,
 }
 
 impl Scenario {
@@ -143,6 +149,11 @@ impl Scenario {
     /// A line for each partition whose machines fail in groups: how often, and for which part of the time they are up.
     pub fn group_lines(&self) -> &[String] {
         &self.groups
+    }
+
+    /// What must hold in its run, if it is a drill.
+    pub const fn drill(&self) -> Option<&Drill> {
+        self.drill.as_ref()
     }
 
     /// A line with the number of sites, processors, workloads and events.
@@ -210,6 +221,7 @@ impl Base {
         defaults::fill_in(&mut keys, &document, file);
         let mut checker = Checker::new(&document, policies);
         checker.calendar.traces = traces.clone();
+        let drill = keys.drill.as_ref().map(|keys| checker.drill(keys));
         let resolved = resolve::resolve(&keys, &mut checker);
         let Some(resolved) = resolved else { return Err(ScenarioError::new(checker.problems)) };
         let table = match keys.show() {
@@ -228,6 +240,7 @@ impl Base {
             traces: checker.calendar.lines,
             groups: checker.calendar.groups,
             trace_notes: checker.calendar.notes,
+            drill,
         })
     }
 }

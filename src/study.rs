@@ -1,4 +1,4 @@
-//! Many runs: campaigns, their tables, comparisons, statistics, claims, and the reproduction of papers.
+//! Many runs: campaigns, their tables, comparisons, statistics, claims, the reproduction of papers, and drills.
 //!
 //! A campaign plans runs ([`campaign`]), one process or several carry them out, and their measures form a table
 //! ([`StudyTable`]). [`statistics`] and [`comparison`] decide what may be concluded from such a table. A statement of a
@@ -10,6 +10,7 @@ pub mod claims;
 mod compare;
 pub mod comparison;
 mod csv;
+mod drill;
 mod measure;
 mod open;
 #[cfg(feature = "parquet")]
@@ -24,6 +25,7 @@ pub(crate) mod tests;
 pub use compare::{Comparison, check_question, compare, compare_campaign};
 pub use comparison::CompareOptions;
 pub use csv::StudyError;
+pub use drill::{Contender, DrillFile, DrillRan, Failure, Value, drill};
 pub use measure::{Better, JOB_MEASURES, MeasureInfo, WORKFLOW_MEASURES, nearest_measure, stands_for};
 pub(crate) use measure::{charged, word_of};
 pub use open::{is_campaign_file, is_study, read_study, study_note};

@@ -16,6 +16,7 @@ pub(super) use workflow::WorkflowKeys;
 pub(super) use workload::{OwnWorkload, WorkloadKeys};
 
 use super::checkpoint::CheckpointPlan;
+use super::expectation::Expectation;
 use super::kind::forms::PowerKey;
 use super::kind::key::keys;
 use super::kind::named::BrokerPolicy;
@@ -78,6 +79,18 @@ keys! {
         workflow: WorkflowKeys;
         /// Scripted events, see [events](#events).
         event: Option<Vec<EventKeys>> => "none";
+        /// What a broker must survive here, for `gridemu drill`, see [drill](#drill). It changes no run.
+        drill: Option<DrillKeys> => "none";
+    }
+}
+
+keys! {
+    /// What has happened to a broker in reality, and what must hold if it happens to this one.
+    DrillKeys, "a table of a drill" {
+        /// What happened to whom, in a sentence.
+        about: String;
+        /// What must hold, such as `"completed == submitted"`, see [drills](drills.md#what-a-drill-expects).
+        expect: Vec<Expectation>;
     }
 }
 

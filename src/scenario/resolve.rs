@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod churn;
+mod drill;
 mod energy;
 mod events;
 mod machines;

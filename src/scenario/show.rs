@@ -25,10 +25,10 @@ pub(crate) fn shown(table: &Table) -> String {
 }
 
 /// The hash of the table as text, except for keys that change no result: folders of logs and traces (their names count),
-/// the folder of a broker's program, output folders, the name of the run, its engine, and its snapshots.
+/// the folder of a broker's program, output folders, the name of the run, its engine, its snapshots, and what a drill expects of it.
 pub(super) fn hash(table: &Table) -> u128 {
     let mut table = table.clone();
-    table.retain(|key, _| !matches!(key, "name" | "engine" | "clock" | "checkpoint"));
+    table.retain(|key, _| !matches!(key, "name" | "engine" | "clock" | "checkpoint" | "drill"));
     if let Some(output) = table.get_mut("output").and_then(Value::as_table_mut) {
         output.retain(|key, _| key != "folder");
     }

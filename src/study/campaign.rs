@@ -26,7 +26,7 @@ mod axis;
 mod file;
 mod folders;
 mod key;
-mod measures;
+pub(super) mod measures;
 mod merging;
 mod outcome;
 mod plan;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::quantity::{Quantity, exact};
 use crate::model::{DayRates, GroupSize, JobClasses};
+use crate::scenario::expectation::Expectation;
 use crate::units::{Power, Timestamp};
 
 /// Declares a kind for a type that is written as a text of a fixed form.
@@ -55,6 +56,15 @@ form!(
     "kettimuthu-16",
     parsed,
     |classes| classes.name().to_owned()
+);
+
+form!(
+    Expectation,
+    "expectation",
+    "two figures of the run and how they compare, in quotes, such as `\"completed == submitted\"`",
+    "completed == submitted",
+    parsed,
+    Self::to_string
 );
 
 form!(

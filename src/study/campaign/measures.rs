@@ -9,11 +9,13 @@ use super::Campaign;
 use super::file::Wanted;
 use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
+use crate::grid::Policies;
 use crate::metrics::{
     BacklogSummary, DedicatedMeasures, ElasticSummary, PlanningSummary, Purpose, Purposes, RecoverySummary,
     ToTheEnd,
 };
 use crate::model::did_you_mean;
+use crate::scenario::Scenario;
 use crate::study::{WORKFLOW_MEASURES, charged, flat_measures, nearest_measure, stands_for};
 use crate::units::Power;
 
@@ -25,11 +27,21 @@ const OPEN: [&str; 4] = ["churn.wasted", "churn.attempts", "churn.refusals", "el
 
 /// The measures that a run of the campaign can have, as far as they are known beforehand.
 fn known(campaign: &Campaign, run: u64) -> Result<BTreeSet<String>, RunError> {
-    let scenario = campaign.scenario(run)?;
+    of_scenario(campaign.scenario(run)?, &campaign.policies)
+}
+
+/// The measures that a run of a scenario can have, as far as they are known beforehand.
+///
+/// # Errors
+/// All problems of the run.
+pub(in crate::study) fn of_scenario(
+    scenario: Scenario,
+    policies: &Policies,
+) -> Result<BTreeSet<String>, RunError> {
     let may_sleep = scenario.resolved.may_sleep();
     let data = scenario.resolved.grid.network.data;
     let may_draw = scenario.resolved.grid.sites.iter().any(|site| site.greatest_power() > Power::ZERO);
-    let run = Run::new(scenario, 1, &campaign.policies);
+    let run = Run::new(scenario, 1, policies);
     let mut summary = serde_json::to_value(run.outline()?).map_err(RunError::run)?;
     if may_sleep {
         // Only a run shows whether machines slept.
@@ -109,8 +121,12 @@ fn empty<T: Default + Serialize>() -> Value {
 
 /// Whether `wanted` selects any of the measures `ids`, or may select one that only a run shows.
 fn has(ids: &BTreeSet<String>, wanted: &str) -> bool {
-    ids.iter().any(|id| stands_for(wanted, id))
-        || OPEN.iter().any(|open| wanted.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
+    ids.iter().any(|id| stands_for(wanted, id)) || is_open(wanted)
+}
+
+/// Whether only a run shows if there is such a measure; if not, there was nothing to count.
+pub(in crate::study) fn is_open(id: &str) -> bool {
+    OPEN.iter().any(|open| id.strip_prefix(open).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// Adds measures where there is one called `beside`, and they are missing: those of some jobs of a group to those of all of its jobs.
