@@ -34,7 +34,7 @@ pub use comparison::comparison_table;
 pub use contents::contents_table;
 pub use contrasts::{runs_contrasts, study_contrasts};
 pub use date_figures::date_figures;
-pub use drill::{drill_list, drill_table, failure_words};
+pub use drill::{drill_list, drill_markdown, drill_table, failure_words};
 pub use explained::{BlockerFacts, explained_rule, explained_text};
 pub use futures::futures_table;
 pub use gains_figure::{ShownGains, gains_figure};

@@ -9,7 +9,7 @@ use super::{progress, run, say, say_json, signals};
 use crate::experiment::{Progress, RunError};
 use crate::grid::Policies;
 use crate::model::{Named, RegistryError};
-use crate::report::{drill_list, drill_table};
+use crate::report::{drill_list, drill_markdown, drill_table};
 use crate::scenario::Override;
 use crate::study::{Contender, DrillFile, drill};
 
@@ -48,6 +48,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = super::threads)]
     threads: Option<u16>,
 
+    /// Print a table for a page, in Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -76,9 +80,10 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         let _ = fs::remove_dir_all(&scratch);
     }
     let ran = ran?;
-    match args.json {
-        true => say_json(&ran)?,
-        false => say(&drill_table(&ran))?,
+    match (args.json, args.markdown) {
+        (true, _) => say_json(&ran)?,
+        (false, true) => say(&drill_markdown(&ran))?,
+        (false, false) => say(&drill_table(&ran))?,
     }
     let failed = ran.iter().filter(|ran| !ran.held()).count();
     if failed == 0 {

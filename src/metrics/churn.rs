@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{ClassTable, EXACT_QUANTILES, Scale};
-use super::{Exact, Ledger, RecoverySummary, SpanSummary, Window};
+use super::{Exact, Ledger, RecoverySummary, ReplanSummary, Replanning, SpanSummary, Window};
 use crate::model::{EventCause, EventKind, EventRecord, JobRecord, SiteId};
 use crate::platform::{ProcTime, Usage};
 
@@ -18,6 +18,8 @@ pub struct Churn {
     since_lost: ClassTable,
     /// Jobs by the number of their attempts.
     attempts: BTreeMap<u32, u64>,
+    /// What happened to assignments of the broker.
+    replanning: Replanning,
 }
 
 /// Events of one site, kind and cause.
@@ -52,6 +54,9 @@ pub struct ChurnSummary {
     pub refusals: Vec<Refusals>,
     /// Recovery of throughput after major outages; `None` if it was not measured.
     pub recovery: Option<RecoverySummary>,
+    /// How the broker planned anew; only of a grid with a broker, if machines left, joined or changed speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replanning: Option<ReplanSummary>,
 }
 
 /// Machines that came and left.
@@ -144,11 +149,13 @@ impl Churn {
             counts: BTreeMap::new(),
             since_lost: ClassTable::new(1, &[Scale::Whole], EXACT_QUANTILES),
             attempts: BTreeMap::new(),
+            replanning: Replanning::default(),
         }
     }
 
     /// Adds an event, if it is in the window.
     pub fn add_event(&mut self, event: &EventRecord) {
+        self.replanning.add_event(event);
         if !self.window.contains(event.time) {
             return;
         }
@@ -206,7 +213,7 @@ impl Churn {
             reassigned: events(EventKind::Reassigned),
             given_up: events(EventKind::GivenUp),
         };
-        let machine_events = left.events + joined.events;
+        let (machine_events, slowed) = (left.events + joined.events, events(EventKind::Slowed));
         let changes = (jobs.recalled + jobs.reassigned) as f64;
         ChurnSummary {
             machines: MachineChanges {
@@ -214,7 +221,7 @@ impl Churn {
                 processors_left: left.procs,
                 joined: joined.events,
                 processors_joined: joined.procs,
-                slowed: events(EventKind::Slowed),
+                slowed,
             },
             wasted: self.lost_work(ledger),
             jobs,
@@ -223,6 +230,8 @@ impl Churn {
             changes_per_event: (machine_events > 0).then(|| changes / machine_events as f64),
             refusals: self.refusals(),
             recovery,
+            replanning: (machine_events + slowed > 0)
+                .then(|| self.replanning.summary(self.window, machine_events)),
         }
     }
 
@@ -280,5 +289,6 @@ impl Churn {
 impl Exact for Churn {
     fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
         self.since_lost.exact(each);
+        self.replanning.exact(each);
     }
 }

@@ -288,7 +288,10 @@ impl GridSummary {
             no_site,
             information_age: ages.summary(),
             planning: None,
-            churn: measures.churn.summary(&ledger, recovery),
+            churn: {
+                let churn = measures.churn.summary(&ledger, recovery);
+                ChurnSummary { replanning: churn.replanning.filter(|_| facts.broker.is_some()), ..churn }
+            },
             elastic: measures.elastic.summary(),
             workflows,
             fingerprint,

@@ -41,7 +41,17 @@ macro_rules! files {
 }
 
 /// The drills that are part of the program, so that an installed binary has them.
-pub const DRILLS: &[CatalogueFile] = files!["lost-site", "flapping-machine", "month-in-a-minute"];
+pub const DRILLS: &[CatalogueFile] = files![
+    "lost-site",
+    "flapping-machine",
+    "mass-departure",
+    "slow-site",
+    "stale-directory",
+    "month-in-a-minute",
+    "silence-while-staging",
+    "held-jobs",
+    "poison-job",
+];
 
 impl Drill {
     /// The built-in drill of this name.

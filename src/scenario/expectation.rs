@@ -259,7 +259,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, ExpectationError> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
-        let until = |end: &dyn Fn(char) -> bool| rest.find(|c| end(c)).unwrap_or(rest.len());
+        let until = |end: &dyn Fn(char) -> bool| rest.find(end).unwrap_or(rest.len());
         let (token, length) = if let Some((sign, relation)) =
             Relation::ALL.into_iter().find(|(sign, _)| rest.starts_with(sign))
         {

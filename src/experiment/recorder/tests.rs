@@ -146,8 +146,8 @@ fn the_form_of_a_save_is_that_of_its_layout() {
         format!("{} {} {hash:032x}", blocks.len(), bytes.len())
     }
     let grid = GridMeasures::new(Definitions::default(), Window::ALL, &sites());
-    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"6 41699 b080e4bcc117359447cb448dccbad976");
-    insta::assert_snapshot!(pinned(single()), @"3 21993 62c687483cbd192a82778e98842c3151");
+    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"9 49573 e54e527a00f65e8eff8ff5bdb28509c1");
+    insta::assert_snapshot!(pinned(single()), @"6 29867 d1be298e923a0b262f3a6c1292e24ac4");
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
     facts.extend(workflows(run));
     facts.extend(of_some_jobs(run));
     facts.extend(broker(run).map(|broker| ("broker", broker)));
+    facts.extend(replanning(run).map(|replanning| ("replanning", replanning)));
     facts.push(("processor time", processor_time(&run.account.usage)));
     facts.extend(backlog(run));
     facts.push(("wall-clock time", format!("{:.3} s ({})", run.facts.wall_s, run_time(run, "emulate"))));
@@ -35,6 +36,7 @@ pub(super) fn few_facts(run: &GridSummary) -> Vec<(&'static str, String)> {
     facts.extend(workflows(run));
     facts.extend(of_some_jobs(run));
     facts.extend(broker(run).map(|broker| ("broker", broker)));
+    facts.extend(replanning(run).map(|replanning| ("replanning", replanning)));
     facts.push(("wall-clock time", format!("{:.3} s", run.facts.wall_s)));
     facts.push(("fingerprint", run.fingerprint.to_string()));
     let more = "`--verbose` prints all tables and definitions; `--out DIR` keeps every figure";
@@ -116,6 +118,31 @@ fn broker(run: &GridSummary) -> Option<String> {
     );
     if let Some(changes) = run.churn.changes_per_event {
         out += &format!("; {changes:.2} assignments changed per machine event");
+    }
+    Some(out)
+}
+
+/// How the broker planned anew what churn had undone.
+fn replanning(run: &GridSummary) -> Option<String> {
+    let of = run.churn.replanning.as_ref()?;
+    let mut out = format!("{} changes of grid jobs by churn", count(of.changed));
+    if let Some(per_event) = of.changed_per_event {
+        out += &format!(", {per_event:.2} per machine event");
+    }
+    if let (Some(mean), Some(max)) = (of.time.mean_s, of.time.max_s) {
+        let [mean, max] = [mean, max].map(duration);
+        out += &format!("; assigned again after {mean} on average, {max} at most");
+        if of.never > 0 {
+            out += &format!(", {} never", count(of.never));
+        }
+    } else if of.never > 0 {
+        out += &format!("; {} never assigned again", count(of.never));
+    }
+    let (before, after) = (count(of.returns_before_start), count(of.returns_after_start));
+    out += &format!("; returned {before} before the start, {after} after it");
+    let recovery = run.churn.recovery.as_ref().filter(|recovery| recovery.major_outages > 0);
+    if let Some(mean) = recovery.and_then(|recovery| recovery.recovery_time.mean_s) {
+        out += &format!("; throughput back {} after a major outage on average", duration(mean));
     }
     Some(out)
 }
