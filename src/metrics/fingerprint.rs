@@ -235,6 +235,7 @@ const fn cause_code(cause: EventCause) -> [u8; 2] {
         EventCause::Replanned => [7, 0],
         EventCause::Unheeded(reason) => [8, reason as u8],
         EventCause::TaskFailed => [9, 0],
+        EventCause::PowerCap => [10, 0],
     }
 }
 

@@ -261,6 +261,8 @@ pub enum EventCause {
     Unheeded(CommandRefusal),
     /// The attempt failed by itself, whatever the machines did.
     TaskFailed,
+    /// The power cap of the site kept machines off that could have come up before.
+    PowerCap,
 }
 
 impl fmt::Display for EventCause {
@@ -277,6 +279,7 @@ impl fmt::Display for EventCause {
             Self::Refused(reason) => return reason.fmt(f),
             Self::Unheeded(reason) => reason.name(),
             Self::TaskFailed => "task-failed",
+            Self::PowerCap => "power-cap",
         })
     }
 }

@@ -99,6 +99,15 @@ enum Mode {
     Falling(Time),
 }
 
+/// What a machine does, apart from its jobs.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(in crate::local) enum Standing {
+    Awake,
+    Asleep,
+    Waking,
+    Falling,
+}
+
 /// Machines that may sleep from the same time on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Idle {
@@ -159,7 +168,12 @@ impl Sleepers {
     }
 
     /// Other terms from now on, for transitions to come. A machine that is idle sleeps when it would have before, if it still does.
-    pub(in crate::local) fn change(&mut self, terms: &[Option<(SleepSpec, SleepRule)>], now: Time) {
+    pub(in crate::local) fn change(
+        &mut self,
+        terms: &[Option<(SleepSpec, SleepRule)>],
+        now: Time,
+        may_wake: impl FnMut(&Self, u32) -> bool,
+    ) {
         self.follow(terms);
         for at in 0..self.machines.len() as u32 {
             let machine = self.machines[at as usize];
@@ -167,13 +181,29 @@ impl Sleepers {
                 self.ready.insert(at);
             }
         }
-        self.balance(now);
+        self.balance(now, may_wake);
     }
 
     /// The sleep state of each group that has one, with how many of its machines are not awake.
     pub(in crate::local) fn counts(&self) -> impl Iterator<Item = (&SleepSpec, Counts, usize)> {
         let states = self.groups.iter().enumerate();
         states.filter_map(|(at, group)| Some((group.state.as_ref()?, group.count, at)))
+    }
+
+    /// What a machine does.
+    pub(in crate::local) fn standing(&self, machine: u32) -> Standing {
+        match self.machines[machine as usize].mode {
+            Mode::Awake => Standing::Awake,
+            Mode::Asleep => Standing::Asleep,
+            Mode::Waking(_) => Standing::Waking,
+            Mode::Falling(_) => Standing::Falling,
+        }
+    }
+
+    /// The sleep state of a group, and whether its machines go there from now on.
+    pub(in crate::local) fn state_of(&self, group: usize) -> Option<(SleepSpec, bool)> {
+        let group = self.groups.get(group)?;
+        Some((group.state?, group.after < Span::MAX))
     }
 
     /// Free processors of machines that are not awake, and their number.
@@ -353,8 +383,8 @@ impl Sleepers {
         }
     }
 
-    /// Puts machines to sleep that may, and wakes up as many as the reserve lacks.
-    pub(in crate::local) fn balance(&mut self, now: Time) {
+    /// Puts machines to sleep that may, and wakes up as many as the reserve lacks, as far as they may wake up: this is asked one by one.
+    pub(in crate::local) fn balance(&mut self, now: Time, mut may_wake: impl FnMut(&Self, u32) -> bool) {
         self.unbalanced = false;
         let mut fallen = ProcSet::new();
         while self.awake_idle > self.reserve {
@@ -381,9 +411,10 @@ impl Sleepers {
         }
         let lacking = self.reserve.saturating_sub(self.awake_idle + self.waking_unused);
         if lacking > 0 && !self.asleep.is_empty() {
-            let lacking = lacking.min(self.asleep.len());
-            self.waking_unused += lacking;
-            self.wake(self.asleep.lowest(lacking).unwrap_or_default(), now);
+            let lowest = self.asleep.lowest(lacking.min(self.asleep.len())).unwrap_or_default();
+            let woken: ProcSet = lowest.iter().take_while(|at| may_wake(self, *at)).collect();
+            self.waking_unused += woken.len();
+            self.wake(woken, now);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::State;
 use crate::local::prices::Standing;
+use crate::local::watts::Stand;
 use crate::local::{BookingState, Phase, Step};
 use crate::model::{Cause, JobKey, MachineState, ProcSet, Record, SegmentRecord};
 use crate::platform::{ProcTime, Usage};
@@ -127,7 +128,12 @@ impl State {
         let mut taken = Vec::new();
         for booking in self.book.begun(step.now) {
             let give = booking.owed.min(self.unused.saturating_sub(self.kept_back));
-            if let Some(procs) = self.free.take_lowest(give).filter(|procs| !procs.is_empty()) {
+            let pool = self.watts.as_ref().map_or(&self.free, |watts| &watts.given);
+            if let Some(procs) = pool.lowest(give).filter(|procs| !procs.is_empty()) {
+                self.free.remove_all(&procs);
+                if let Some(watts) = &mut self.watts {
+                    watts.take(&procs, Stand { sleepers: self.sleepers.as_deref(), down: &self.down });
+                }
                 self.unused -= give;
                 booking.owed -= give;
                 booking.taken.insert_all(&procs);
@@ -203,6 +209,7 @@ impl State {
     /// Frees the processors of a reservation; others that are owed some take theirs first.
     pub(in crate::local) fn give_back(&mut self, taken: &ProcSet, step: &mut Step<'_>) {
         self.give_free(taken, taken.len(), step.now);
+        self.count_left(taken);
         self.machines(taken, MachineState::Idle, step);
         self.fill_bookings(step);
     }
