@@ -23,7 +23,7 @@ mod outcome;
 mod partition;
 mod per_kwh;
 mod placement;
-mod power_cap;
+pub(crate) mod power_cap;
 mod procset;
 mod record;
 mod registry;

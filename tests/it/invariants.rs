@@ -88,6 +88,7 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
             cores,
             allocation_unit: allocation_unit.min(machines * cores),
             most_in_use: None,
+            power_part: None,
         },
     )
 }

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use gridemu::local::Registry;
-use gridemu::model::{Job, Outcome, PartitionSpec, Record, RejectReason, SegmentRecord, SiteSpec, Speedup};
-use gridemu::units::{Power, Rate, Time};
+use gridemu::model::{
+    ChurnAct, EventCause, EventKind, Job, MachineGroup, Machines, Outcome, PartitionId, PartitionSpec,
+    PlannedChurn, ProcSet, Record, RejectReason, SegmentRecord, SiteSpec, SleepSpec, Speedup,
+};
+use gridemu::units::{Power, Time};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -29,32 +32,66 @@ pub(crate) fn cap_at(spec: &mut SiteSpec, percent: u64) {
     }
 }
 
-/// What the machines of a partition draw at an instant, at most, in milliwatts: machines that are down count as idle.
-fn drawn(part: &PartitionSpec, segments: &[&SegmentRecord], naps: &[Nap], at: Time) -> u128 {
+/// What the machines of a partition draw at an instant, in milliwatts, given which are down then.
+fn drawn(
+    part: &PartitionSpec,
+    segments: &[&SegmentRecord],
+    naps: &[Nap],
+    off: &[(u32, Time, Time)],
+    at: Time,
+) -> u128 {
     let now = |nap: &&Nap| nap.from <= at && at < nap.to;
     let asleep: BTreeMap<u32, &Nap> = naps.iter().filter(now).map(|nap| (nap.machine, nap)).collect();
     let milliwatts = |power: Power| u128::from(power.milliwatts());
-    let standing = |machine: u32| {
+    let mut busy: BTreeMap<u32, u32> = BTreeMap::new();
+    for segment in segments.iter().filter(|segment| segment.from <= at && at < segment.to) {
+        segment.procs.iter().for_each(|proc| *busy.entry(proc / part.cores).or_default() += 1);
+    }
+    let draws = |machine: u32| {
         let group = part.group_of(machine).expect("a machine");
-        let Some(nap) = asleep.get(&machine) else { return milliwatts(group.idle) * u128::from(part.cores) };
-        use gridemu::model::MachineState::{Asleep, Waking};
-        let state = group.sleep.expect("it sleeps");
-        milliwatts(match nap.state {
-            Asleep => state.asleep,
-            Waking => state.waking,
-            _ => state.falling,
-        })
-    };
-    let beyond = |segment: &&&SegmentRecord| {
-        let more = |proc: u32| {
-            let group = part.group_of(proc / part.cores).expect("a machine");
-            milliwatts(group.busy) - milliwatts(group.idle)
+        let busy = u128::from(busy.get(&machine).copied().unwrap_or_default());
+        if off.iter().any(|(down, from, to)| *down == machine && *from <= at && at < *to) {
+            assert_eq!(busy, 0, "machine {machine} is down at {at}");
+            return 0;
+        }
+        if let Some(nap) = asleep.get(&machine) {
+            use gridemu::model::MachineState::{Asleep, Waking};
+            let state = group.sleep.expect("it sleeps");
+            return milliwatts(match nap.state {
+                Asleep => state.asleep,
+                Waking => state.waking,
+                _ => state.falling,
+            });
+        }
+        let cores = u128::from(part.cores);
+        let Some(points) = &group.by_load else {
+            return milliwatts(group.idle) * (cores - busy) + milliwatts(group.busy) * busy;
         };
-        let all: u128 = segment.procs.iter().map(more).sum();
-        all * u128::from(segment.share.units()) / u128::from(Rate::FULL.units())
+        let steps = points.len() as u128 - 1;
+        let (step, rest) = ((busy * steps / cores) as usize, busy * steps % cores);
+        let above = points.get(step + 1).copied().map_or(0, milliwatts);
+        (milliwatts(points[step]) * (cores - rest) + above * rest) / cores
     };
-    let running = segments.iter().filter(|segment| segment.from <= at && at < segment.to);
-    (0..part.machines()).map(standing).sum::<u128>() + running.map(|segment| beyond(&segment)).sum::<u128>()
+    (0..part.machines()).map(draws).sum()
+}
+
+/// When machines were down, of the records of a partition.
+fn downs<'a>(
+    records: impl Iterator<Item = &'a gridemu::model::MachineRecord>,
+    cores: u32,
+) -> Vec<(u32, Time, Time)> {
+    let (mut since, mut found) = (BTreeMap::new(), Vec::new());
+    for record in records {
+        for proc in record.procs.iter().filter(|proc| proc.is_multiple_of(cores)) {
+            if record.state == gridemu::model::MachineState::Down {
+                since.entry(proc / cores).or_insert(record.time);
+            } else if let Some(from) = since.remove(&(proc / cores)) {
+                found.push((proc / cores, from, record.time));
+            }
+        }
+    }
+    found.extend(since.into_iter().map(|(machine, from)| (machine, from, Time::NEVER)));
+    found
 }
 
 /// At no instant do the machines of a site draw more than its cap, and no partition has more processors in use than it leaves.
@@ -74,19 +111,24 @@ pub(crate) fn check_cap<'a>(spec: &SiteSpec, records: impl Iterator<Item = &'a R
             Record::Machine(machine) if machine.partition.index() == at => Some(machine),
             _ => None,
         });
-        let naps = naps(states, part.cores, Time::NEVER);
+        let (off, naps) = (downs(states.clone(), part.cores), naps(states, part.cores, Time::NEVER));
         moments.extend(segments.iter().map(|segment| segment.from).chain(naps.iter().map(|nap| nap.from)));
-        parts.push((part, segments, naps));
+        moments.extend(off.iter().map(|(.., to)| *to));
+        parts.push((part, segments, naps, off));
     }
     moments.sort_unstable();
     moments.dedup();
-    for at in moments {
+    for at in moments.into_iter().filter(|at| *at < Time::NEVER) {
         let mut all = 0;
-        for (part, segments, naps) in &parts {
+        for (part, segments, naps, off) in &parts {
             let running = segments.iter().filter(|segment| segment.from <= at && at < segment.to);
             let used: u32 = running.map(|segment| segment.procs.len()).sum();
-            assert!(used <= part.most(), "{used} of {} processors are in use at {at}", part.most());
-            all += drawn(part, segments, naps, at);
+            assert!(
+                part.power_part.is_some() || used <= part.most(),
+                "{used} of {} processors are in use at {at}",
+                part.most()
+            );
+            all += drawn(part, segments, naps, off, at);
         }
         assert!(all <= u128::from(cap.milliwatts()), "{all} mW are drawn at {at} under {cap}");
     }
@@ -147,6 +189,109 @@ fn what_is_larger_than_the_cap_leaves() {
         too_large.ends_with("it requests 6 of the 5 processors that the power cap leaves"),
         "{too_large}"
     );
+}
+
+/// A site of one partition of these groups, which sleeps when it has been idle for so many seconds, and how many jobs of so many processors
+/// and 1000 s run at once that come after 1000 s, under a cap.
+fn at_once(groups: Vec<MachineGroup>, cores: u32, sleeps: Option<u64>, cap: u64, procs: u32) -> usize {
+    let mut spec = site(1, "easy");
+    spec.partitions[0] = PartitionSpec { groups, cores, ..PartitionSpec::plain(1) };
+    spec.record_machines = true;
+    if let Some(after) = sleeps {
+        spec.power = format!("sleep-idle[after={after} s]").parse().expect("a policy");
+    }
+    spec.cap_power(Some(watts(cap))).expect("a cap");
+    let jobs: Vec<Job> = (1..=20).map(|id| job(id, 1_000, procs, 1_000)).collect();
+    let ran = run(&spec, &jobs);
+    check_cap(&spec, ran.records.iter());
+    jobs.iter().filter(|job| ran.times(job.id.0).0 < 1_500).count()
+}
+
+fn machines(count: u32, idle: u64, busy: u64) -> MachineGroup {
+    MachineGroup { idle: watts(idle), busy: watts(busy), ..MachineGroup::plain("any", count) }
+}
+
+fn sleep(asleep: u64, waking: u64, falling: u64) -> Option<SleepSpec> {
+    let [wake, fall] = [60, 6].map(gridemu::units::Span::from_secs);
+    Some(SleepSpec { asleep: watts(asleep), wake, waking: watts(waking), fall, falling: watts(falling) })
+}
+
+/// Seven machines that work and three that sleep draw 1430 W; with an eighth it would be 1620 W.
+#[test]
+fn machines_that_sleep_leave_their_power() {
+    let nodes = || vec![MachineGroup { sleep: sleep(10, 125, 100), ..machines(10, 100, 200) }];
+    assert_eq!(at_once(nodes(), 1, Some(10), 1_500, 1), 7);
+    assert_eq!(at_once(nodes(), 1, Some(10), 1_430, 1), 7);
+    assert_eq!(at_once(nodes(), 1, Some(10), 1_429, 1), 6);
+    // None sleeps yet.
+    assert_eq!(at_once(nodes(), 1, Some(2_000), 1_500, 1), 5);
+    // The five that stay idle go to sleep at 1001 s, and leave their power from 1007 s on.
+    assert_eq!(at_once(nodes(), 1, Some(1_001), 1_500, 1), 7);
+}
+
+/// Twelve machines of 117 W at most that draw 125 W while they wake up. Of their 1500 W 97 % are enough for eleven that wake up and one that sleeps,
+/// 1384 W, and once they are awake for the last one too, 1412 W.
+#[test]
+fn waking_may_draw_more_than_work() {
+    let nodes = || vec![MachineGroup { sleep: sleep(9, 125, 93), ..machines(12, 93, 117) }];
+    assert_eq!(at_once(nodes(), 1, Some(10), 1_455, 1), 12);
+    assert_eq!(at_once(nodes(), 1, Some(10), 1_411, 1), 11);
+}
+
+/// Four machines of 100 W and 200 W, and four of 50 W and 350 W: 600 W without jobs, 1000 W with four on the first.
+#[test]
+fn what_jobs_draw_where_they_are_counts() {
+    let nodes = || vec![machines(4, 100, 200), machines(4, 50, 350)];
+    assert_eq!(at_once(nodes(), 1, None, 1_000, 1), 4);
+    assert_eq!(at_once(nodes(), 1, None, 1_300, 1), 5);
+    assert_eq!(at_once(nodes(), 1, None, 1_000, 4), 1);
+    // Those that draw less are chosen although others have lower numbers.
+    let nodes = vec![machines(4, 50, 350), machines(4, 100, 200)];
+    assert_eq!(at_once(nodes, 1, None, 1_000, 2), 2);
+}
+
+/// A machine draws 50 W more with a core busy, and no more with others: four draw 200 W without jobs, and 350 W with three busy.
+#[test]
+fn a_table_counts_as_it_is() {
+    let by_load = Some([50, 100, 100, 100, 100].map(watts).to_vec());
+    let nodes = || {
+        vec![MachineGroup {
+            by_load: by_load.clone(),
+            idle: Power::from_milliwatts(12_500),
+            ..machines(4, 12, 25)
+        }]
+    };
+    assert_eq!(at_once(nodes(), 4, None, 360, 4), 3);
+    assert_eq!(at_once(nodes(), 4, None, 360, 1), 12);
+    assert_eq!(at_once(nodes(), 4, None, 360, 12), 1);
+}
+
+/// Under 1430 W seven machines work and two sleep, 1420 W, while the last is down. When it is back at 1100 s it would draw 100 W: it stays off until
+/// the jobs end.
+#[test]
+fn a_machine_that_returns_above_the_cap_stays_off() {
+    let mut spec = site(1, "easy");
+    let nodes = MachineGroup { sleep: sleep(10, 125, 100), ..machines(10, 100, 200) };
+    spec.partitions[0] = PartitionSpec { groups: vec![nodes], ..PartitionSpec::plain(1) };
+    spec.record_machines = true;
+    spec.power = "sleep-idle[after=10 s]".parse().expect("a policy");
+    let last = || Machines { partition: PartitionId(0), which: ProcSet::range(9, 10) };
+    let planned = |secs, act| PlannedChurn { at: Time::from_secs(secs), act };
+    spec.churn.script = vec![planned(500, ChurnAct::Leave(last())), planned(1_100, ChurnAct::Join(last()))];
+    spec.cap_power(Some(watts(1_430))).expect("a cap");
+    let jobs: Vec<Job> = (1..=7).map(|id| job(id, 1_000, 1, 1_000)).collect();
+    let ran = run(&spec, &jobs);
+    check_cap(&spec, ran.records.iter());
+    assert!(jobs.iter().all(|job| ran.times(job.id.0) == (1_060, 2_060)));
+    let told = ran.records.iter().filter_map(|record| match record {
+        Record::Event(event) if !event.machines.is_empty() => {
+            Some((event.time.micros() / 1_000_000, event.kind, event.cause))
+        }
+        _ => None,
+    });
+    let (left, joined) = (EventKind::Left, EventKind::Joined);
+    let expected = [(500, left, EventCause::Script), (2_060, joined, EventCause::PowerCap)];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
 }
 
 fn without_power(spec: &SiteSpec) -> SiteSpec {

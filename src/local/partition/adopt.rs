@@ -9,7 +9,7 @@ use crate::local::state::State;
 use crate::local::table::{Charged, Phase};
 use crate::local::{Abilities, LiveJob, PartitionError, SleepRule, Step};
 use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, PerKwh, ProcSet, SleepSpec};
-use crate::units::{Rate, Time};
+use crate::units::{Power, Rate, Time};
 
 /// The part of the description that a partition's state depends on and that may change in the middle of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub(super) struct Terms {
     pub(super) sleep: Vec<Option<(SleepSpec, SleepRule)>>,
     /// The most processors in use at once, under a power cap.
     pub(super) most_in_use: Option<u32>,
+    /// What machines may draw at once, where a power cap is kept by counting watts.
+    pub(super) power_part: Option<Power>,
 }
 
 impl State {
@@ -111,6 +113,8 @@ impl State {
         }
         idle.remove_all(&self.down);
         self.give_free(&free, free.len(), step.now);
+        // The jobs have been taken off.
+        self.count_watts(&ProcSet::new());
         self.machines(&idle, MachineState::Idle, step);
         // Stalled jobs keep processors from others, unless these are shared.
         self.recount();
@@ -170,6 +174,7 @@ impl Partition {
             prices: Prices::of(&self.state.spec, &self.state.settings),
             sleep: self.state.sleep_terms(),
             most_in_use: self.state.spec.most_in_use,
+            power_part: self.state.spec.power_part,
         }
     }
 
@@ -205,7 +210,10 @@ impl Partition {
             state.sleep_by(&terms.sleep, step);
             begins_anew = state.begin_anew(step).map_err(|error| error.to_string())?;
         }
-        let is_capped_anew = terms.most_in_use != before.most_in_use;
+        let counts_watts = terms.power_part.is_some();
+        let is_capped_anew = terms.most_in_use != before.most_in_use
+            || terms.power_part != before.power_part
+            || counts_watts && (terms.sleep != before.sleep || terms.prices != before.prices);
         if terms.policy != before.policy || is_capped_anew {
             // Jobs that run go on, also where they are more than a lower cap leaves.
             state.take_off(step);

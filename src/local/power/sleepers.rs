@@ -99,6 +99,15 @@ impl Counts {
     }
 }
 
+/// What a machine does, apart from its jobs.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(in crate::local) enum Standing {
+    Awake,
+    Asleep,
+    Waking,
+    Falling,
+}
+
 impl Sleepers {
     /// The machines of a partition, all awake, up and idle. `terms` has the sleep state and the rule of each group that sleeps.
     pub(in crate::local) fn of(
@@ -152,17 +161,40 @@ impl Sleepers {
     }
 
     /// Other terms from now on, for transitions to come. A machine that is idle sleeps when it would have before, if it still does.
-    pub(in crate::local) fn change(&mut self, terms: &[Option<(SleepSpec, SleepRule)>], now: Time) {
+    pub(in crate::local) fn change(
+        &mut self,
+        terms: &[Option<(SleepSpec, SleepRule)>],
+        now: Time,
+        may_wake: impl FnOnce(&Self, ProcSet) -> ProcSet,
+    ) {
         self.follow(terms);
         self.ready = self.unused.difference(&self.away);
         self.ready.remove_all(&self.idle.all());
-        self.balance(now);
     }
 
     /// The sleep state of each group that has one, with how many of its machines are not awake.
     pub(in crate::local) fn counts(&self) -> impl Iterator<Item = (&SleepSpec, Counts, usize)> {
         let states = self.groups.iter().enumerate();
         states.filter_map(|(at, group)| Some((group.state.as_ref()?, group.count, at)))
+    }
+
+    /// What a machine does.
+    pub(in crate::local) fn standing(&self, machine: u32) -> Standing {
+        if !self.away.contains(machine) {
+            Standing::Awake
+        } else if self.asleep.contains(machine) {
+            Standing::Asleep
+        } else if self.rising.contains(machine) {
+            Standing::Waking
+        } else {
+            Standing::Falling
+        }
+    }
+
+    /// The sleep state of a group, and whether its machines go there from now on.
+    pub(in crate::local) fn state_of(&self, group: usize) -> Option<(SleepSpec, bool)> {
+        let group = self.groups.get(group)?;
+        Some((group.state?, group.after < Span::MAX))
     }
 
     /// Free processors of machines that are not awake, and their number.
@@ -396,8 +428,12 @@ impl Sleepers {
         }
     }
 
-    /// Puts machines to sleep that may, and wakes up as many as the reserve lacks.
-    pub(in crate::local) fn balance(&mut self, now: Time) {
+    /// Puts machines to sleep that may, and wakes up as many as the reserve lacks: those of them that `may_wake` leaves.
+    pub(in crate::local) fn balance(
+        &mut self,
+        now: Time,
+        may_wake: impl FnOnce(&Self, ProcSet) -> ProcSet,
+    ) {
         self.unbalanced = false;
         if !self.ready.is_empty() {
             self.put_to_sleep(now);
@@ -405,7 +441,9 @@ impl Sleepers {
         if self.reserve > 0 && !self.asleep.is_empty() {
             let there = self.awake_idle() + self.unused.common(&self.rising);
             let lacking = self.reserve.saturating_sub(there).min(self.asleep.len());
-            self.wake(self.asleep.lowest(lacking).unwrap_or_default(), now);
+            let lowest = self.asleep.lowest(lacking).unwrap_or_default();
+            let woken = may_wake(self, lowest);
+            self.wake(woken, now);
         }
     }
 

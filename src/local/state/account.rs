@@ -2,6 +2,7 @@
 
 use super::State;
 use crate::local::prices::Standing;
+use crate::local::watts::Stand;
 use crate::local::{BookingState, Phase, Step};
 use crate::model::{Cause, JobKey, MachineState, ProcSet, Record, SegmentRecord};
 use crate::platform::{ProcTime, Usage};
@@ -205,6 +206,7 @@ impl State {
     /// Frees the processors of a reservation; others that are owed some take theirs first.
     pub(in crate::local) fn give_back(&mut self, taken: &ProcSet, step: &mut Step<'_>) {
         self.give_free(taken, taken.len(), step.now);
+        self.count_left(taken);
         self.machines(taken, MachineState::Idle, step);
         self.fill_bookings(step);
     }

@@ -49,6 +49,7 @@ impl State {
             self.set_free(&last, step.now);
             self.idle(idle, step);
         }
+        self.count_left(placement);
         if self.book.pending().iter().any(|booking| booking.owed > 0) {
             self.fill_bookings(step);
         }
@@ -62,6 +63,7 @@ impl State {
         if self.sleepers.is_some() {
             self.wake_for(procs, step);
         }
+        self.count_taken(procs);
     }
 
     /// Adds processors to the free ones.
@@ -202,22 +204,26 @@ impl State {
         self.unused -= free.len();
         self.free.remove_all(&free);
         if self.sleepers.is_some() {
-            // The rest is of machines that stay, but whose blocks are incomplete.
+            // The rest is of machines that stay, but whose blocks are incomplete. Nobody uses it.
             free.remove_all(procs);
             self.forget_sleepers(procs);
             self.wake_for(&free, step);
         }
-        let mut rest = ProcSet::new();
+        let (mut rest, mut owed) = (ProcSet::new(), ProcSet::new());
         for booking in self.book.begun(step.now) {
             let gone = booking.taken.intersection(&lost);
             if booking.state == BookingState::Active && !gone.is_empty() {
                 booking.owed += gone.len();
                 booking.taken.remove_all(&gone);
+                owed.insert_all(&gone);
                 rest.insert_all(&gone);
             }
         }
         // The rest of an incomplete block is up, but cannot be given.
         self.idle(rest, step);
+        self.count_left(&owed);
+        self.count_machines(procs);
+        self.count_machines(&lost);
         lost
     }
 
@@ -237,6 +243,7 @@ impl State {
             whole = whole.iter().filter(|proc| self.load[*proc as usize].jobs == 0).collect();
         }
         self.set_free(&whole, step.now);
+        self.count_machines(procs);
     }
 
     /// Restores which processors are down; the free processors are not changed.
@@ -263,6 +270,11 @@ impl State {
         // Until a policy without sharing has taken over from one with sharing, two stalled jobs may keep the same processor.
         let sharing = self.multiprogramming_level > 1;
         let there = self.here.len().saturating_sub(if sharing { 0 } else { kept });
+        if self.watts.is_some() {
+            self.kept_back = self.choose_given();
+            self.capacity = there - self.kept_back;
+            return;
+        }
         let is_capped = self.spec.most_in_use.is_some() && !sharing;
         self.capacity = if is_capped { there.min(most) } else { there };
         self.kept_back = there - self.capacity;
@@ -306,6 +318,7 @@ impl State {
             let (last, _) = self.unload(placement, 1, Rate::ZERO);
             self.set_free(&last, now);
         }
+        self.count_left(placement);
     }
 
     /// The machines that a set of processors belongs to.

@@ -353,7 +353,7 @@ proptest! {
                     }
                 }
                 Act::Change(terms) => {
-                    real.change(&of(&terms), now);
+                    real.change(&of(&terms), now, |_, machines| machines);
                     twin.change(of(&terms), now);
                 }
                 Act::Pass(secs) => {
@@ -364,7 +364,7 @@ proptest! {
                         twin.go_on(now);
                         // What follows at once is due at this instant too.
                         if real.next().is_none_or(|next| next > now) {
-                            real.balance(now);
+                            real.balance(now, |_, machines| machines);
                             twin.balance(now);
                         }
                         compare(&mut real, &mut twin, now)?;
@@ -397,10 +397,10 @@ fn what_is_never_given_never_sleeps() {
         sleepers.leave(&ProcSet::range(3, 4));
         sleepers.give(&ProcSet::new(), Time::from_secs(1));
         // The others sleep when they would have before.
-        sleepers.change(&terms(Span::ZERO), Time::from_secs(2));
+        sleepers.change(&terms(Span::ZERO), Time::from_secs(2), |_, machines| machines);
         assert_eq!(sleepers.changes(), []);
         sleepers.go_on(Time::from_secs(60));
-        sleepers.balance(Time::from_secs(60));
+        sleepers.balance(Time::from_secs(60), |_, machines| machines);
         let fallen = Transition { machines: ProcSet::range(0, 3), state: MachineState::Falling };
         assert_eq!(sleepers.changes(), [fallen]);
         sleepers.leave(&ProcSet::range(3, 4));
