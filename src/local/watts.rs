@@ -60,7 +60,7 @@ impl Watts {
         taken: ProcSet,
         given: ProcSet,
     ) -> Option<Box<Self>> {
-        let most = u128::from(spec.power_part?.milliwatts());
+        let most = u128::from(spec.power_part?.power.milliwatts());
         let draws: Vec<MachineDraws> = spec
             .groups
             .iter()
@@ -196,17 +196,24 @@ impl Watts {
     }
 
     /// Those of these machines, which sleep, that may wake up although nobody needs them: the first ones, without exceeding the cap.
-    pub(super) fn may_wake(&self, machines: &ProcSet, stand: Stand<'_>) -> ProcSet {
-        let mut left = self.most.saturating_sub(self.total);
+    /// Those that wake up `for_good` come before processors that may be given.
+    pub(super) fn may_wake(&self, machines: &ProcSet, for_good: bool, stand: Stand<'_>) -> ProcSet {
+        let mut left = self.most.saturating_sub(if for_good { self.own } else { self.total });
         let wakes = |at: &u32| {
-            let Machine { taken, given, draws, .. } = self.machines[*at as usize];
+            let Machine { taken, given, draws, own } = self.machines[*at as usize];
             debug_assert!(draws == self.draws(*at, taken + given, stand), "it is followed");
-            let more = u128::from(self.kind(*at).woken(taken + given).saturating_sub(draws));
+            let (used, now) = if for_good { (taken, own) } else { (taken + given, draws) };
+            let more = u128::from(self.kind(*at).woken(used).saturating_sub(now));
             let wakes = more <= left;
             left -= if wakes { more } else { 0 };
             wakes
         };
         machines.iter().take_while(wakes).collect()
+    }
+
+    /// Whether they are counted with more than the cap.
+    pub(super) fn exceeds(&self) -> bool {
+        self.total > self.most
     }
 
     fn kind(&self, at: u32) -> &MachineDraws {

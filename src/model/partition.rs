@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Embodied, Equipment, Needs, ProcSet, SleepSpec};
+use super::{Embodied, Equipment, Needs, PowerPart, ProcSet, SleepSpec};
 use crate::units::{Power, Price, Rate, Span, Work};
 
 /// Machines of a site that a job runs inside: one or more groups of identical machines.
@@ -23,8 +23,8 @@ pub struct PartitionSpec {
     pub allocation_unit: u32,
     /// The most processors that may be in use at once, if a power cap of the site keeps others back.
     pub most_in_use: Option<u32>,
-    /// What its machines may draw at once, if a power cap of the site is to be kept by counting watts.
-    pub power_part: Option<Power>,
+    /// Its part of a power cap of the site.
+    pub power_part: Option<PowerPart>,
 }
 
 /// Identical machines of a partition.
@@ -72,7 +72,7 @@ struct WrittenPartition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     most_in_use: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    power_part: Option<Power>,
+    power_part: Option<PowerPart>,
     /// All groups, unless there is one, which has the name of the partition and no more than powers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     groups: Vec<MachineGroup>,
@@ -174,6 +174,11 @@ impl PartitionSpec {
             most_in_use: None,
             power_part: None,
         }
+    }
+
+    /// Whether its part of a power cap is kept by counting watts from the beginning.
+    pub(crate) fn counts_watts(&self) -> bool {
+        self.power_part.is_some_and(|part| part.in_watts)
     }
 
     /// The number of machines of all groups.

@@ -2,8 +2,19 @@
 
 use std::cmp::Reverse;
 
+use serde::{Deserialize, Serialize};
+
 use super::{MachineGroup, PartitionSpec, SiteError, SiteSpec, SleepSpec};
 use crate::units::{Power, Span};
+
+/// The part of a power cap that a partition has.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PowerPart {
+    /// What its machines may draw at once.
+    pub power: Power,
+    /// Whether it is kept by counting watts, and not as a number of processors in use.
+    pub in_watts: bool,
+}
 
 /// What machines draw, in milliwatts.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -120,15 +131,14 @@ impl SiteSpec {
             if budget >= own {
                 continue;
             }
-            let (most, needs) = match part.per_machine(sleeps) {
+            let each = part.per_machine(sleeps);
+            part.power_part = Some(PowerPart { power: power(standing + budget), in_watts: each.is_none() });
+            let (most, needs) = match each {
                 Some(machine) => {
                     let (most, cores) = (budget * u128::from(part.cores) / machine, part.cores.max(1));
                     (part.in_blocks(most), machine.div_ceil(u128::from(cores)))
                 }
-                None => {
-                    part.power_part = Some(power(standing + budget));
-                    part.most_within(standing + budget, &surely)
-                }
+                None => part.most_within(standing + budget, &surely),
             };
             part.most_in_use = (most < part.usable()).then_some(most);
             if most == 0 && short.is_none() {
@@ -147,7 +157,13 @@ impl SiteSpec {
     /// Whether any machine may sleep under its power policy.
     pub fn may_sleep(&self) -> bool {
         let mut groups = self.partitions.iter().flat_map(|part| &part.groups);
-        self.power.name != "always-on" && groups.any(|group| group.sleep.is_some())
+        !self.is_awake() && groups.any(|group| group.sleep.is_some())
+    }
+
+    /// Whether its power policy never lets machines sleep.
+    fn is_awake(&self) -> bool {
+        let after = self.power.params.get("after").map_or("never", String::as_str);
+        self.power.name == "always-on" || self.power.name == "lowest-level" && after == "never"
     }
 
     /// How many idle machines of a partition stay awake whose sleep state and power idle let them sleep: only of policies that are known here.
@@ -156,7 +172,7 @@ impl SiteSpec {
         let reserve = param("reserve").map_or(Some(0), |reserve| reserve.parse().ok());
         let rule: fn(&SleepSpec, Power) -> bool = match self.power.name.as_str() {
             "sleep-idle" => |_, _| true,
-            "lowest-level" if param("after").is_some_and(|after| after != "never") => |_, _| true,
+            "lowest-level" if !self.is_awake() => |_, _| true,
             "sleep-break-even" => |state, idle| state.break_even(idle) < Span::MAX,
             _ => |_, _| false,
         };

@@ -124,7 +124,7 @@ pub(crate) fn check_cap<'a>(spec: &SiteSpec, records: impl Iterator<Item = &'a R
             let running = segments.iter().filter(|segment| segment.from <= at && at < segment.to);
             let used: u32 = running.map(|segment| segment.procs.len()).sum();
             assert!(
-                part.power_part.is_some() || used <= part.most(),
+                part.power_part.is_some_and(|part| part.in_watts) || used <= part.most(),
                 "{used} of {} processors are in use at {at}",
                 part.most()
             );

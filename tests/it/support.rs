@@ -432,7 +432,7 @@ fn check_job(
     let allocation_unit = part.allocation_unit;
     let least = part.rounded(job.size.min());
     // Where watts are counted more may fit now than surely fits in the end.
-    let there = if part.power_part.is_some() { part.usable() } else { part.most() };
+    let there = if part.power_part.is_some_and(|part| part.in_watts) { part.usable() } else { part.most() };
     let most = part.rounded(job.size.max()).min(there);
     assert!(
         (least..=most).contains(&record.procs) && record.procs.is_multiple_of(allocation_unit),

@@ -8,8 +8,10 @@ use crate::local::prices::Prices;
 use crate::local::state::State;
 use crate::local::table::{Charged, Phase};
 use crate::local::{Abilities, LiveJob, PartitionError, SleepRule, Step};
-use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, PerKwh, ProcSet, SleepSpec};
-use crate::units::{Power, Rate, Time};
+use crate::model::{
+    Checkpointing, EventCause, EventKind, JobKey, MachineState, PerKwh, PowerPart, ProcSet, SleepSpec,
+};
+use crate::units::{Rate, Time};
 
 /// The part of the description that a partition's state depends on and that may change in the middle of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,8 +24,8 @@ pub(super) struct Terms {
     pub(super) sleep: Vec<Option<(SleepSpec, SleepRule)>>,
     /// The most processors in use at once, under a power cap.
     pub(super) most_in_use: Option<u32>,
-    /// What machines may draw at once, where a power cap is kept by counting watts.
-    pub(super) power_part: Option<Power>,
+    /// The part of a power cap.
+    pub(super) power_part: Option<PowerPart>,
 }
 
 impl State {
@@ -210,9 +212,10 @@ impl Partition {
             state.sleep_by(&terms.sleep, step);
             begins_anew = state.begin_anew(step).map_err(|error| error.to_string())?;
         }
-        let counts_watts = terms.power_part.is_some();
+        let in_watts = |terms: &Terms| terms.power_part.filter(|part| part.in_watts);
+        let counts_watts = in_watts(&terms).is_some();
         let is_capped_anew = terms.most_in_use != before.most_in_use
-            || terms.power_part != before.power_part
+            || in_watts(&terms) != in_watts(before)
             || counts_watts && (terms.sleep != before.sleep || terms.prices != before.prices);
         if terms.policy != before.policy || is_capped_anew {
             // Jobs that run go on, also where they are more than a lower cap leaves.

@@ -110,8 +110,10 @@ impl Partition {
         let before = self.state.capacity;
         self.state.recount();
         let after = self.state.capacity;
-        if after > before {
+        if self.state.book.pending().iter().any(|booking| booking.owed > 0) {
             self.state.fill_bookings(step);
+        }
+        if after > before {
             self.notify(Change::Joined, step.now);
             self.requeue_fitting(step.now);
         } else if after < before {

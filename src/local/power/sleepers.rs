@@ -49,6 +49,8 @@ pub(in crate::local) struct Sleepers {
     dormant: ProcSet,
     /// Their number.
     dormant_procs: u32,
+    /// Processors that are neither free nor in use.
+    withheld: ProcSet,
     /// What has changed since it was last taken.
     #[serde(skip)]
     changes: Vec<Transition>,
@@ -141,6 +143,7 @@ impl Sleepers {
             ready: ProcSet::new(),
             dormant: ProcSet::new(),
             dormant_procs: 0,
+            withheld: ProcSet::new(),
             changes: Vec::new(),
             unbalanced: false,
             spare: ProcSet::new(),
@@ -161,12 +164,8 @@ impl Sleepers {
     }
 
     /// Other terms from now on, for transitions to come. A machine that is idle sleeps when it would have before, if it still does.
-    pub(in crate::local) fn change(
-        &mut self,
-        terms: &[Option<(SleepSpec, SleepRule)>],
-        now: Time,
-        may_wake: impl FnOnce(&Self, ProcSet) -> ProcSet,
-    ) {
+    /// [`Sleepers::balance`] is to follow.
+    pub(in crate::local) fn change(&mut self, terms: &[Option<(SleepSpec, SleepRule)>]) {
         self.follow(terms);
         self.ready = self.unused.difference(&self.away);
         self.ready.remove_all(&self.idle.all());
@@ -241,10 +240,38 @@ impl Sleepers {
     pub(in crate::local) fn give(&mut self, procs: &ProcSet, now: Time) {
         // A machine that sleeps is not in use.
         if !(self.waking.is_empty() && self.falling.is_empty()) {
-            let dormant = self.not_awake(procs);
-            self.dormant_procs += dormant.len();
-            self.dormant.insert_all(&dormant);
+            self.rest(procs);
         }
+        self.end(procs, now);
+    }
+
+    /// Processors of machines that are up are not in use any more, and not free either: of incomplete allocation blocks.
+    pub(in crate::local) fn release(&mut self, procs: &ProcSet, now: Time) {
+        self.withheld.insert_all(procs);
+        self.end(procs, now);
+    }
+
+    /// Free processors of machines that stay up are not free any more, and nobody uses them: their allocation blocks are incomplete.
+    pub(in crate::local) fn withhold(&mut self, procs: &ProcSet) {
+        self.rouse(procs);
+        self.withheld.insert_all(procs);
+    }
+
+    /// Processors that nobody uses are free again.
+    pub(in crate::local) fn allow(&mut self, procs: &ProcSet) {
+        self.withheld.remove_all(procs);
+        self.rest(procs);
+    }
+
+    /// Processors are free: those of machines that are not awake are dormant.
+    fn rest(&mut self, procs: &ProcSet) {
+        let dormant = self.not_awake(procs);
+        self.dormant_procs += dormant.len();
+        self.dormant.insert_all(&dormant);
+    }
+
+    /// Processors are not in use any more.
+    fn end(&mut self, procs: &ProcSet, now: Time) {
         if self.cores == 1 {
             return self.end_use(procs, now);
         }
@@ -317,7 +344,9 @@ impl Sleepers {
 
     /// Machines go down: all their processors count as in use.
     pub(in crate::local) fn leave(&mut self, machines: &ProcSet) {
-        self.rouse(&self.processors(machines));
+        let procs = self.processors(machines).into_owned();
+        self.rouse(&procs);
+        self.withheld.remove_all(&procs);
         if self.cores > 1 {
             for at in machines.iter() {
                 // One that is never given is always in use.
@@ -429,11 +458,7 @@ impl Sleepers {
     }
 
     /// Puts machines to sleep that may, and wakes up as many as the reserve lacks: those of them that `may_wake` leaves.
-    pub(in crate::local) fn balance(
-        &mut self,
-        now: Time,
-        may_wake: impl FnOnce(&Self, ProcSet) -> ProcSet,
-    ) {
+    pub(in crate::local) fn balance(&mut self, now: Time, may_wake: impl FnOnce(&Self, ProcSet) -> ProcSet) {
         self.unbalanced = false;
         if !self.ready.is_empty() {
             self.put_to_sleep(now);
@@ -468,7 +493,10 @@ impl Sleepers {
             }
         }
         self.away.insert_all(&fallen);
-        let procs = self.processors(&fallen);
+        let mut procs = self.processors(&fallen);
+        if !self.withheld.is_disjoint(&procs) {
+            procs = Cow::Owned(procs.difference(&self.withheld));
+        }
         self.dormant_procs += procs.len();
         self.dormant.insert_all(&procs);
         self.changes.push(Transition { machines: fallen, state: MachineState::Falling });
@@ -501,7 +529,7 @@ impl Sleepers {
     }
 
     /// Whether no machine sleeps or is on its way there or back.
-    fn all_awake(&self) -> bool {
+    pub(in crate::local) fn all_awake(&self) -> bool {
         self.groups.iter().all(|group| group.count.all() == 0)
     }
 

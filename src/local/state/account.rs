@@ -2,7 +2,6 @@
 
 use super::State;
 use crate::local::prices::Standing;
-use crate::local::watts::Stand;
 use crate::local::{BookingState, Phase, Step};
 use crate::model::{Cause, JobKey, MachineState, ProcSet, Record, SegmentRecord};
 use crate::platform::{ProcTime, Usage};
@@ -127,7 +126,7 @@ impl State {
     pub(in crate::local) fn fill_bookings(&mut self, step: &mut Step<'_>) {
         self.settle_missing(step.now);
         // The earlier ones first, each as much as there is.
-        let mut left = self.givable();
+        let mut left = if self.exceeds_cap() { 0 } else { self.givable() };
         let lacking = self.book.begun(step.now).map(|booking| {
             let give = booking.owed.min(left);
             left -= give;

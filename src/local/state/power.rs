@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::State;
 use crate::local::error::PartitionError;
 use crate::local::power::Sleepers;
-use crate::local::watts::{Stand, Watts};
+use crate::local::watts::Stand;
 use crate::local::{LiveJob, Phase, SleepRule, Step};
 use crate::model::{EventCause, EventKind, EventRecord, JobKey, MachineState, ProcSet, SleepSpec};
 use crate::platform::{Draw, Stretch, Usage};
@@ -183,14 +183,29 @@ impl State {
         step: &mut Step<'_>,
     ) {
         self.settle_missing(step.now);
+        let is_new = self.sleepers.is_none();
         if let Some(sleepers) = &mut self.sleepers {
-            sleepers.change(terms, step.now, may_wake(self.watts.as_deref(), &self.down));
+            sleepers.change(terms);
         } else {
             let mut sleepers = Sleepers::of(&self.spec, terms, step.now);
             let mut used = ProcSet::full(self.spec.usable());
             used.remove_all(&self.free);
+            // The rest of an incomplete block that no stalled job keeps is used by nobody.
+            let mut rest = used.difference(&self.here);
+            rest.remove_all(&self.down);
+            let stalled = self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled);
+            stalled.for_each(|(_, job)| rest.remove_all(&job.placement));
+            used.remove_all(&rest);
+            sleepers.withhold(&rest);
             sleepers.take(&used, step.now);
             self.sleepers = Some(Box::new(sleepers));
+        }
+        if let Some(watts) = self.watts.take() {
+            // What machines draw goes by the new terms.
+            self.count_watts(&watts.given);
+        }
+        if !is_new {
+            self.balance_machines(step.now);
         }
         self.note_transitions(step);
     }
@@ -243,11 +258,24 @@ impl State {
         if self.sleepers.is_some() && self.deferred == 0 {
             if self.sleepers.as_mut().is_some_and(|sleepers| !sleepers.is_balanced()) {
                 self.settle_missing(step.now);
-                if let Some(sleepers) = &mut self.sleepers {
-                    sleepers.balance(step.now, may_wake(self.watts.as_deref(), &self.down));
-                }
+                self.balance_machines(step.now);
             }
             self.note_transitions(step);
+        }
+    }
+
+    /// Puts machines to sleep, and wakes up those that may although nobody needs them: all, unless a power cap in watts leaves room only for the
+    /// first ones.
+    fn balance_machines(&mut self, now: Time) {
+        let (watts, down, spec) = (self.watts.as_deref(), &self.down, &self.spec);
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.balance(now, |sleepers, machines| match watts {
+                None => machines,
+                Some(watts) => {
+                    let stand = Stand { sleepers: Some(sleepers), down };
+                    watts.may_wake(&machines, !spec.counts_watts(), stand)
+                }
+            });
         }
     }
 
@@ -374,13 +402,5 @@ impl State {
                 job.given = 0;
             }
         }
-    }
-}
-
-/// Which of these machines may wake up although nobody needs them: all, unless a power cap in watts leaves room only for the first ones.
-fn may_wake(watts: Option<&Watts>, down: &ProcSet) -> impl FnOnce(&Sleepers, ProcSet) -> ProcSet {
-    move |sleepers, machines| {
-        let Some(watts) = watts else { return machines };
-        watts.may_wake(&machines, Stand { sleepers: Some(sleepers), down })
     }
 }

@@ -8,15 +8,28 @@ use crate::model::ProcSet;
 impl State {
     /// Begins to count watts, if the cap is to be kept so. These processors may be given, as far as they are free.
     pub(in crate::local) fn count_watts(&mut self, given: &ProcSet) {
-        let mut taken = ProcSet::new();
-        if self.spec.power_part.is_some() {
-            let jobs = self.table.iter().map(|(_, job)| job);
-            let on = |phase| matches!(phase, Phase::Running | Phase::Stalled);
-            jobs.filter(|job| on(job.phase)).for_each(|job| taken.insert_all(&job.placement));
-            self.book.pending().iter().for_each(|booking| taken.insert_all(&booking.taken));
+        self.watts = None;
+        if self.counts_watts() {
+            let stand = Stand { sleepers: self.sleepers.as_deref(), down: &self.down };
+            self.watts = Watts::of(&self.spec, stand, self.taken(), given.intersection(&self.free));
         }
-        let stand = Stand { sleepers: self.sleepers.as_deref(), down: &self.down };
-        self.watts = Watts::of(&self.spec, stand, taken, given.intersection(&self.free));
+    }
+
+    /// Whether a power cap is to be kept by counting watts now: also where it is a number of processors, while machines sleep that did so
+    /// before a fork.
+    pub(in crate::local) fn counts_watts(&self) -> bool {
+        let asleep = || self.sleepers.as_ref().is_some_and(|sleepers| !sleepers.all_awake());
+        self.spec.power_part.is_some_and(|part| part.in_watts || asleep())
+    }
+
+    /// Processors of jobs and reservations, also while their machines are down.
+    fn taken(&self) -> ProcSet {
+        let mut taken = ProcSet::new();
+        let on = |phase| matches!(phase, Phase::Running | Phase::Stalled);
+        let jobs = self.table.iter().map(|(_, job)| job).filter(|job| on(job.phase));
+        jobs.for_each(|job| taken.insert_all(&job.placement));
+        self.book.pending().iter().for_each(|booking| taken.insert_all(&booking.taken));
+        taken
     }
 
     /// These free processors are in use from now on.
@@ -46,7 +59,12 @@ impl State {
 
     /// Whether the cap may let other processors be given than before; [`State::recount`] is to follow.
     pub(in crate::local) fn is_power_changed(&self) -> bool {
-        self.watts.as_ref().is_some_and(|watts| watts.changed)
+        self.watts.as_ref().is_some_and(|watts| watts.changed || !self.counts_watts())
+    }
+
+    /// Whether more is counted than the cap, until it is chosen anew what may be given.
+    pub(in crate::local) fn exceeds_cap(&self) -> bool {
+        self.watts.as_ref().is_some_and(|watts| watts.exceeds())
     }
 
     /// Lets all be chosen anew if nothing runs and the largest job would not fit.
@@ -75,11 +93,7 @@ impl State {
     /// Whether watts are counted as they would be if counting began now.
     fn counts_watts_well(&self) -> bool {
         let Some(watts) = &self.watts else { return true };
-        let mut taken = ProcSet::new();
-        let on = |phase| matches!(phase, Phase::Running | Phase::Stalled);
-        let jobs = self.table.iter().map(|(_, job)| job).filter(|job| on(job.phase));
-        jobs.for_each(|job| taken.insert_all(&job.placement));
-        self.book.pending().iter().for_each(|booking| taken.insert_all(&booking.taken));
+        let taken = self.taken();
         let stand = Stand { sleepers: self.sleepers.as_deref(), down: &self.down };
         let other = Watts::of(&self.spec, stand, taken, watts.given.clone());
         self.free.contains_all(&watts.given) && other.is_some_and(|other| watts.is_sound(&other))
