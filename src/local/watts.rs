@@ -113,14 +113,17 @@ impl Watts {
         }
     }
 
-    /// Processors are not in use any more; those that are `free` may be given again.
+    /// Processors are not in use any more; those that are `free` may be given again, unless a fork has left less power than is drawn: then it is to be
+    /// chosen anew.
     pub(super) fn leave(&mut self, procs: &ProcSet, free: &ProcSet, stand: Stand<'_>) {
         let left = self.taken.intersection(procs);
         self.taken.remove_all(&left);
         for (at, count) in left.blocks(self.cores) {
             self.machines[at as usize].taken -= count;
         }
-        let given = left.intersection(free);
+        let exceeds = self.exceeds();
+        self.changed |= exceeds;
+        let given = if exceeds { ProcSet::new() } else { left.intersection(free) };
         self.given.insert_all(&given);
         for (at, count) in given.blocks(self.cores) {
             self.machines[at as usize].given += count;
@@ -209,6 +212,22 @@ impl Watts {
             wakes
         };
         machines.iter().take_while(wakes).collect()
+    }
+
+    /// While machines are counted with more than the cap, those that draw more on their way to sleep than idle.
+    pub(super) fn stay_awake(&self) -> Option<ProcSet> {
+        if self.own <= self.most {
+            return None;
+        }
+        let mut stay = ProcSet::new();
+        let mut first = 0;
+        for (end, draws) in &self.groups {
+            if draws.falling() > draws.idle() {
+                stay.insert_all(&ProcSet::range(first, *end));
+            }
+            first = *end;
+        }
+        Some(stay)
     }
 
     /// Whether they are counted with more than the cap.

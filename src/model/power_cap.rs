@@ -64,6 +64,11 @@ impl MachineDraws {
         point(step) + more.div_ceil(u128::from(self.cores)) as u64
     }
 
+    /// Idle, and not on its way to sleep.
+    pub(crate) fn idle(&self) -> u64 {
+        self.loaded(0)
+    }
+
     /// Awake with so many cores in use; it may go to sleep when none is.
     pub(crate) fn awake(&self, used: u32) -> u64 {
         self.loaded(used).max(self.sleep.filter(|(_, falls)| *falls).map_or(0, |(state, _)| down(&state)))
@@ -119,9 +124,11 @@ impl SiteSpec {
             (part.most_in_use, part.power_part) = (None, None);
         }
         let Draws { standing, dynamic } = self.draws();
-        let Some(cap) = cap.filter(|cap| u128::from(cap.milliwatts()) < standing + dynamic) else {
+        let Some(cap) = cap else { return Ok(()) };
+        if u128::from(cap.milliwatts()) >= standing + dynamic {
+            self.part_for_wake_ups(u128::from(cap.milliwatts()) - standing - dynamic);
             return Ok(());
-        };
+        }
         let left = u128::from(cap.milliwatts()).saturating_sub(standing);
         let (sleeps, surely) = (self.may_sleep(), self.sleeps_surely());
         let mut short = None;
@@ -129,6 +136,7 @@ impl SiteSpec {
             let Draws { standing, dynamic: own } = part.draws(sleeps);
             let budget = (left * own).checked_div(dynamic).unwrap_or_default();
             if budget >= own {
+                part.keep_for_wake_ups(standing + budget, sleeps);
                 continue;
             }
             let each = part.per_machine(sleeps);
@@ -152,6 +160,24 @@ impl SiteSpec {
             return Err(SiteError::PowerCap { site, cap, standing, greatest, short });
         }
         Ok(())
+    }
+
+    /// Divides what a cap leaves beyond the most that machines draw which do not sleep. Machines that sleep before a fork may draw more on their way
+    /// back.
+    fn part_for_wake_ups(&mut self, left: u128) {
+        let sleeps = self.may_sleep();
+        let more = |part: &PartitionSpec| {
+            let (now, woken) = (part.draws(sleeps), part.draws(true));
+            (
+                now.standing + now.dynamic,
+                (woken.standing + woken.dynamic).saturating_sub(now.standing + now.dynamic),
+            )
+        };
+        let all: u128 = self.partitions.iter().map(|part| more(part).1).sum();
+        for part in &mut self.partitions {
+            let (most, more) = more(part);
+            part.keep_for_wake_ups(most + (left * more).checked_div(all).unwrap_or_default(), sleeps);
+        }
     }
 
     /// Whether any machine may sleep under its power policy.
@@ -205,6 +231,14 @@ impl PartitionSpec {
                 dynamic: sum.dynamic + machines * u128::from(machine.greatest() - standing),
             }
         })
+    }
+
+    /// Keeps so much power for what machines draw that do not sleep any more, if those could draw more that did before a fork.
+    fn keep_for_wake_ups(&mut self, most: u128, sleeps: bool) {
+        let Draws { standing, dynamic } = self.draws(true);
+        if !sleeps && standing + dynamic > most {
+            self.power_part = Some(PowerPart { power: power(most), in_watts: false });
+        }
     }
 
     /// What a machine of each group draws.
@@ -416,6 +450,12 @@ mod tests {
         let mut site = site(vec![PartitionSpec::of(group)]);
         site.cap_power(Some(watts(1_475))).unwrap();
         assert_eq!((most(&site), site.standing_power()), (vec![5], watts(950)));
+        // A policy under which none sleeps is like none.
+        for never in ["lowest-level", "lowest-level[after=never]"] {
+            site.power = never.parse().unwrap();
+            site.cap_power(Some(watts(1_475))).unwrap();
+            assert_eq!((most(&site), site.standing_power()), (vec![5], watts(950)), "{never}");
+        }
         site.power = Named::bare("sleep-idle");
         site.cap_power(Some(watts(1_475))).unwrap();
         assert_eq!((most(&site), site.standing_power()), (vec![7], watts(1_000)), "at first none sleeps");

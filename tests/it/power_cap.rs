@@ -5,14 +5,16 @@ use std::fs;
 
 use gridemu::local::Registry;
 use gridemu::model::{
-    ChurnAct, EventCause, EventKind, Job, MachineGroup, Machines, Outcome, PartitionId, PartitionSpec,
-    PlannedChurn, ProcSet, Record, RejectReason, SegmentRecord, SiteSpec, SleepSpec, Speedup,
+    ChurnAct, EventCause, EventKind, Job, MachineGroup, MachineState, Machines, Origin, Outcome, PartitionId,
+    PartitionSpec, PlannedChurn, ProcSet, Record, RejectReason, SegmentRecord, SiteSpec, SleepSpec, Speedup,
 };
-use gridemu::units::{Power, Time};
+use gridemu::units::{Power, Span, Time};
 use proptest::prelude::*;
 use serde_json::Value;
 
+use crate::churn_invariants::{Churning, churning};
 use crate::cli::gridemu;
+use crate::driver::Act;
 use crate::invariants::{Case, cases, variants};
 use crate::naps::{Nap, naps};
 use crate::support::{self, With, job, reserve, run, site};
@@ -97,6 +99,24 @@ fn downs<'a>(
 /// At no instant do the machines of a site draw more than its cap, and no partition has more processors in use than it leaves.
 pub(crate) fn check_cap<'a>(spec: &SiteSpec, records: impl Iterator<Item = &'a Record> + Clone) {
     let Some(cap) = spec.power_cap else { return };
+    for (at, drawn, used) in draws(spec, records) {
+        for (part, used) in spec.partitions.iter().zip(used) {
+            assert!(
+                part.power_part.is_some_and(|part| part.in_watts) || used <= part.most(),
+                "{used} of {} processors are in use at {at}",
+                part.most()
+            );
+        }
+        assert!(drawn <= u128::from(cap.milliwatts()), "{drawn} mW are drawn at {at} under {cap}");
+    }
+}
+
+/// When the machines of a site may have begun to draw more, what they draw from then on in milliwatts, and how many processors of each partition are
+/// in use.
+fn draws<'a>(
+    spec: &SiteSpec,
+    records: impl Iterator<Item = &'a Record> + Clone,
+) -> Vec<(Time, u128, Vec<u32>)> {
     let mut moments: Vec<Time> = Vec::new();
     let mut parts = Vec::new();
     for (at, part) in spec.partitions.iter().enumerate() {
@@ -112,26 +132,22 @@ pub(crate) fn check_cap<'a>(spec: &SiteSpec, records: impl Iterator<Item = &'a R
             _ => None,
         });
         let (off, naps) = (downs(states.clone(), part.cores), naps(states, part.cores, Time::NEVER));
-        moments.extend(segments.iter().map(|segment| segment.from).chain(naps.iter().map(|nap| nap.from)));
+        moments.extend(segments.iter().map(|segment| segment.from));
+        moments.extend(naps.iter().flat_map(|nap| [nap.from, nap.to]));
         moments.extend(off.iter().map(|(.., to)| *to));
         parts.push((part, segments, naps, off));
     }
     moments.sort_unstable();
     moments.dedup();
-    for at in moments.into_iter().filter(|at| *at < Time::NEVER) {
-        let mut all = 0;
-        for (part, segments, naps, off) in &parts {
+    let then = |at: Time| {
+        let of = |(part, segments, naps, off): &(&PartitionSpec, Vec<&SegmentRecord>, Vec<Nap>, Vec<_>)| {
             let running = segments.iter().filter(|segment| segment.from <= at && at < segment.to);
-            let used: u32 = running.map(|segment| segment.procs.len()).sum();
-            assert!(
-                part.power_part.is_some_and(|part| part.in_watts) || used <= part.most(),
-                "{used} of {} processors are in use at {at}",
-                part.most()
-            );
-            all += drawn(part, segments, naps, off, at);
-        }
-        assert!(all <= u128::from(cap.milliwatts()), "{all} mW are drawn at {at} under {cap}");
-    }
+            (drawn(part, segments, naps, off, at), running.map(|segment| segment.procs.len()).sum::<u32>())
+        };
+        let (drawn, used): (Vec<u128>, Vec<u32>) = parts.iter().map(of).unzip();
+        (at, drawn.into_iter().sum(), used)
+    };
+    moments.into_iter().filter(|at| *at < Time::NEVER).map(then).collect()
 }
 
 /// Ten machines of one core, 100 W idle and 200 W busy, under 1500 W: five may be in use.
@@ -212,7 +228,7 @@ fn machines(count: u32, idle: u64, busy: u64) -> MachineGroup {
 }
 
 fn sleep(asleep: u64, waking: u64, falling: u64) -> Option<SleepSpec> {
-    let [wake, fall] = [60, 6].map(gridemu::units::Span::from_secs);
+    let [wake, fall] = [60, 6].map(Span::from_secs);
     Some(SleepSpec { asleep: watts(asleep), wake, waking: watts(waking), fall, falling: watts(falling) })
 }
 
@@ -294,6 +310,133 @@ fn a_machine_that_returns_above_the_cap_stays_off() {
     assert_eq!(told.collect::<Vec<_>>(), expected);
 }
 
+/// Until a fork at 1500 s seven machines work and three sleep, 1430 W. Then none is to sleep any more, and five may work. What runs goes on; when it ends
+/// at 2060 s, five more jobs begin, and two machines wake up beside them, 1460 W. The last would draw 1525 W with them: it wakes up when they end.
+#[test]
+fn machines_that_sleep_before_a_fork_wake_up_as_there_is_room() {
+    let mut spec = site(1, "easy");
+    let nodes = MachineGroup { sleep: sleep(10, 125, 100), ..machines(10, 100, 200) };
+    spec.partitions[0] = PartitionSpec { groups: vec![nodes], ..PartitionSpec::plain(1) };
+    spec.record_machines = true;
+    spec.power = "sleep-idle[after=10 s]".parse().expect("a policy");
+    spec.cap_power(Some(watts(1_500))).expect("a cap");
+    let jobs: Vec<Job> = (1..=12).map(|id| job(id, 1_000, 1, 1_000)).collect();
+    let mut on = spec.clone();
+    on.power = "always-on".parse().expect("a policy");
+    on.cap_power(Some(watts(1_500))).expect("a cap");
+    assert_eq!(on.partitions[0].most_in_use, Some(5));
+    let records = forked(&spec, &on, &jobs, Time::from_secs(1_500)).expect("it goes on");
+    for (at, drawn, _) in draws(&on, records.iter()) {
+        assert!(drawn <= 1_500_000, "{drawn} mW at {at}");
+    }
+    let begins = |from: u64| {
+        let at = Time::from_secs(from);
+        records.iter().filter(|record| matches!(record, Record::Segment(run) if run.from == at)).count()
+    };
+    assert_eq!((begins(1_060), begins(2_060)), (7, 5));
+    let waking = |record: &Record| match record {
+        Record::Machine(row) if row.state == MachineState::Waking && row.time > Time::from_secs(1_500) => {
+            Some((row.time.micros() / 1_000_000, row.procs.to_string()))
+        }
+        _ => None,
+    };
+    let woken: Vec<(u64, String)> = records.iter().filter_map(waking).collect();
+    assert_eq!(woken, [(2_060, "7-8".to_owned()), (3_060, "9".to_owned())]);
+}
+
+/// Machines 2 and 3 are a block and sleep. When machine 3 leaves, nobody uses machine 2 either: it sleeps on, and when machine 3 is back the block is
+/// given again.
+#[test]
+fn the_rest_of_an_incomplete_block_sleeps_on() {
+    let mut spec = site(1, "easy");
+    let nodes = MachineGroup { sleep: sleep(10, 125, 100), ..machines(4, 100, 200) };
+    spec.partitions[0] = PartitionSpec { groups: vec![nodes], allocation_unit: 2, ..PartitionSpec::plain(1) };
+    spec.record_machines = true;
+    spec.power = "sleep-idle[after=10 s]".parse().expect("a policy");
+    let last = || Machines { partition: PartitionId(0), which: ProcSet::range(3, 4) };
+    let planned = |secs, act| PlannedChurn { at: Time::from_secs(secs), act };
+    spec.churn.script = vec![planned(500, ChurnAct::Leave(last())), planned(700, ChurnAct::Join(last()))];
+    spec.cap_power(Some(watts(440))).expect("a cap");
+    let ran = run(&spec, &[job(1, 600, 2, 400), job(2, 2_000, 2, 100), job(3, 2_000, 2, 100)]);
+    check_cap(&spec, ran.records.iter());
+    let of_the_third = |record: &Record| match record {
+        Record::Machine(row) if row.procs.contains(2) => Some((row.time.micros() / 1_000_000, row.state)),
+        _ => None,
+    };
+    let states: Vec<_> = ran.records.iter().filter_map(of_the_third).collect();
+    let (falling, asleep) = (MachineState::Falling, MachineState::Asleep);
+    assert_eq!(states, [(10, falling), (16, asleep)], "one block is all that the cap leaves");
+    assert_eq!([1, 2, 3].map(|id| ran.times(id)), [(660, 1_060), (2_060, 2_160), (2_160, 2_260)]);
+}
+
+/// The records of a site that goes on under another description from an instant on; `None` if it is over before.
+fn forked(spec: &SiteSpec, other: &SiteSpec, jobs: &[Job], at: Time) -> Option<Vec<Record>> {
+    let registry = Registry::standard();
+    let (mut grid, mut records) = (support::grid(&registry, spec, jobs).expect("a grid"), Vec::new());
+    grid.run_until(at, &mut records).ok()?;
+    let saved: gridemu::grid::GridSave = support::through_bytes(&grid.snapshot().expect("a state"));
+    let mut grid = support::grid(&registry, other, jobs).expect("a grid");
+    grid.restore(saved, true).expect("it goes on");
+    if let Err(error) = grid.run(&mut records) {
+        assert!(error.to_string().contains("nothing can happen any more"), "{error}");
+    }
+    Some(records)
+}
+
+/// A site of one partition with machines that come and go, of several classes that draw otherwise, some by load, and that sleep; with other rules for
+/// when they sleep.
+struct Restless {
+    spec: SiteSpec,
+    later: SiteSpec,
+    jobs: Vec<Job>,
+}
+
+impl std::fmt::Debug for Restless {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        support::show(f, &self.spec, &self.jobs)?;
+        for group in &self.spec.partitions[0].groups {
+            writeln!(f, "  {:?} idle, {:?} busy, {:?}", group.idle, group.busy, group.by_load)?;
+        }
+        writeln!(f, "  later {}, absent {}", self.later.power, self.spec.partitions[0].absent)?;
+        writeln!(f, "  {:?}, {:?}", self.spec.placement, self.spec.churn)
+    }
+}
+
+fn restless() -> impl Strategy<Value = Restless> {
+    let drawn = (churning(variants(), 25), any::<u64>(), support::sleep(), support::sleep());
+    drawn.prop_map(|(case, number, sleep, other)| {
+        let Churning { mut spec, mut jobs, script } = case;
+        // There is no broker.
+        jobs.iter_mut().for_each(|job| job.grid = None);
+        spec.cap_power(None).expect("no cap");
+        let cores = u64::from(spec.partitions[0].cores);
+        for (at, group) in spec.partitions[0].groups.iter_mut().enumerate() {
+            let [idle, busy] = [group.idle, group.busy].map(Power::milliwatts);
+            let more = (busy - idle) * (number >> (4 * at % 60) & 7) / 4;
+            group.busy = Power::from_milliwatts(idle + more);
+            if number >> (at % 60) & 3 == 1 {
+                let points = [idle, idle + more * 9 / 10, idle + more];
+                group.by_load = Some(points.map(|core| Power::from_milliwatts(core * cores)).to_vec());
+            }
+        }
+        support::put_to_sleep(&mut spec, sleep.clone());
+        for (at, act) in script.acts {
+            let some = |which| Machines { partition: PartitionId(0), which };
+            let act = match act {
+                Act::Leave(which) => ChurnAct::Leave(some(which)),
+                Act::Join(which) => ChurnAct::Join(some(which)),
+                _ => continue,
+            };
+            spec.churn.script.push(PlannedChurn { at, act });
+        }
+        let mut later = spec.clone();
+        if sleep.0.is_some() && later.partitions[0].groups[0].sleep.is_some() {
+            later.power = other.1;
+        }
+        Restless { spec, later, jobs }
+    })
+}
+
 fn without_power(spec: &SiteSpec) -> SiteSpec {
     let mut spec = spec.clone();
     for group in spec.partitions.iter_mut().flat_map(|part| &mut part.groups) {
@@ -333,6 +476,48 @@ proptest! {
             jobs.iter().map(|of| job(of.id.0)).collect::<Vec<_>>()
         };
         prop_assert_eq!(told(&capped), told(&fewer));
+    }
+
+    /// Nothing that is started, wakes up or comes back draws more than the cap, whatever machines do, also after a fork to another power policy and
+    /// another cap. Under a lower cap what runs goes on: then nothing may begin later while more is drawn.
+    #[test]
+    fn what_is_drawn_never_exceeds_the_cap(
+        case in restless(), percent in 1_u64..100, change in -60_i64..60, at in 0_u64..120_000_000,
+    ) {
+        let Restless { mut spec, mut later, jobs } = case;
+        cap_at(&mut spec, percent);
+        let Some(cap) = spec.power_cap.filter(|_| spec.check().is_ok()) else { return Ok(()) };
+        let records_of = |spec: &SiteSpec| {
+            let mut grid = support::grid(&Registry::standard(), spec, &jobs).expect("a grid");
+            let mut records = Vec::new();
+            if let Err(error) = grid.run(&mut records) {
+                assert!(error.to_string().contains("nothing can happen any more"), "{error}");
+            }
+            records
+        };
+        check_cap(&spec, records_of(&spec).iter());
+        let changed = cap.milliwatts() * (100 + change).unsigned_abs() / 100;
+        if later.cap_power(Some(Power::from_milliwatts(changed))).is_err() || later.check().is_err() {
+            return Ok(());
+        }
+        let at = Time::from_micros(at);
+        let Some(records) = forked(&spec, &later, &jobs, at) else { return Ok(()) };
+        let state = later.partitions[0].groups[0].sleep;
+        let settled = at + state.map_or(Span::ZERO, |state| state.wake + state.fall);
+        let mut begun: BTreeMap<(Origin, u64, u32), Time> = BTreeMap::new();
+        for record in &records {
+            if let Record::Segment(run) = record {
+                begun.entry((run.origin, run.job.0, run.attempt)).or_insert(run.from);
+            }
+        }
+        for (time, drawn, _) in draws(&later, records.iter()) {
+            let strictly = change >= 0 || begun.values().any(|begin| *begin == time && time > settled);
+            let cap = if time < at { cap.milliwatts() } else { changed };
+            prop_assert!(
+                drawn <= u128::from(cap) || time >= at && !strictly,
+                "{drawn} mW are drawn at {time} under {cap} mW, after {at}"
+            );
+        }
     }
 
     /// A cap of all that machines draw, or more, changes nothing.

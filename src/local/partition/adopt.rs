@@ -213,10 +213,13 @@ impl Partition {
             begins_anew = state.begin_anew(step).map_err(|error| error.to_string())?;
         }
         let in_watts = |terms: &Terms| terms.power_part.filter(|part| part.in_watts);
-        let counts_watts = in_watts(&terms).is_some();
+        let counts_watts = in_watts(&terms).is_some() || state.watts.is_some();
         let is_capped_anew = terms.most_in_use != before.most_in_use
             || in_watts(&terms) != in_watts(before)
-            || counts_watts && (terms.sleep != before.sleep || terms.prices != before.prices);
+            || counts_watts
+                && (terms.sleep != before.sleep
+                    || terms.prices != before.prices
+                    || terms.power_part != before.power_part);
         if terms.policy != before.policy || is_capped_anew {
             // Jobs that run go on, also where they are more than a lower cap leaves.
             state.take_off(step);

@@ -91,6 +91,8 @@ impl Partition {
         let state = &self.state;
         let mut ends: Vec<_> = state.ends.iter().map(|Reverse(end)| *end).collect();
         ends.sort_unstable();
+        let mut given = state.watts.as_ref().map_or_else(ProcSet::new, |watts| watts.given.clone());
+        given.trim();
         let mut table = state.table.clone();
         if state.agenda.knows_any() {
             table.iter_mut().for_each(LiveJob::drop_taken_commands);
@@ -116,7 +118,7 @@ impl Partition {
             meter: state.meter,
             loads: state.loads.clone(),
             sleepers: state.sleepers.clone(),
-            given: state.watts.as_ref().map_or_else(ProcSet::new, |watts| watts.given.clone()),
+            given,
             kept_off: state.kept_off.clone(),
             begins: state.begins.clone(),
             terms: self.terms(),

@@ -260,6 +260,7 @@ impl Sleepers {
     /// Processors that nobody uses are free again.
     pub(in crate::local) fn allow(&mut self, procs: &ProcSet) {
         self.withheld.remove_all(procs);
+        self.withheld.trim();
         self.rest(procs);
     }
 
@@ -347,6 +348,7 @@ impl Sleepers {
         let procs = self.processors(machines).into_owned();
         self.rouse(&procs);
         self.withheld.remove_all(&procs);
+        self.withheld.trim();
         if self.cores > 1 {
             for at in machines.iter() {
                 // One that is never given is always in use.
@@ -457,11 +459,24 @@ impl Sleepers {
         }
     }
 
-    /// Puts machines to sleep that may, and wakes up as many as the reserve lacks: those of them that `may_wake` leaves.
-    pub(in crate::local) fn balance(&mut self, now: Time, may_wake: impl FnOnce(&Self, ProcSet) -> ProcSet) {
+    /// Puts machines to sleep that may, except those that `stay` awake, and wakes up as many as the reserve lacks: those of them that `may_wake`
+    /// leaves.
+    pub(in crate::local) fn balance(
+        &mut self,
+        now: Time,
+        stay: Option<&ProcSet>,
+        may_wake: impl FnOnce(&Self, ProcSet) -> ProcSet,
+    ) {
         self.unbalanced = false;
+        let staying = stay.map(|stay| self.ready.intersection(stay));
+        if let Some(staying) = &staying {
+            self.ready.remove_all(staying);
+        }
         if !self.ready.is_empty() {
             self.put_to_sleep(now);
+        }
+        if let Some(staying) = &staying {
+            self.ready.insert_all(staying);
         }
         if self.reserve > 0 && !self.asleep.is_empty() {
             let there = self.awake_idle() + self.unused.common(&self.rising);

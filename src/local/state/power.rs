@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::State;
 use crate::local::error::PartitionError;
 use crate::local::power::Sleepers;
-use crate::local::watts::Stand;
+use crate::local::watts::{Stand, Watts};
 use crate::local::{LiveJob, Phase, SleepRule, Step};
 use crate::model::{EventCause, EventKind, EventRecord, JobKey, MachineState, ProcSet, SleepSpec};
 use crate::platform::{Draw, Stretch, Usage};
@@ -269,7 +269,9 @@ impl State {
     fn balance_machines(&mut self, now: Time) {
         let (watts, down, spec) = (self.watts.as_deref(), &self.down, &self.spec);
         if let Some(sleepers) = &mut self.sleepers {
-            sleepers.balance(now, |sleepers, machines| match watts {
+            // Going to sleep may draw more than idling, where a fork has left no room for that.
+            let stay = watts.and_then(Watts::stay_awake);
+            sleepers.balance(now, stay.as_ref(), |sleepers, machines| match watts {
                 None => machines,
                 Some(watts) => {
                     let stand = Stand { sleepers: Some(sleepers), down };

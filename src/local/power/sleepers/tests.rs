@@ -393,7 +393,7 @@ proptest! {
                 }
                 Act::Change(terms) => {
                     real.change(&of(&terms));
-                    real.balance(now, |_, machines| machines);
+                    real.balance(now, None, |_, machines| machines);
                     twin.change(of(&terms), now);
                 }
                 Act::Pass(secs) => {
@@ -404,7 +404,7 @@ proptest! {
                         twin.go_on(now);
                         // What follows at once is due at this instant too.
                         if real.next().is_none_or(|next| next > now) {
-                            real.balance(now, |_, machines| machines);
+                            real.balance(now, None, |_, machines| machines);
                             twin.balance(now);
                         }
                         compare(&mut real, &mut twin, now)?;
@@ -438,10 +438,10 @@ fn what_is_never_given_never_sleeps() {
         sleepers.give(&ProcSet::new(), Time::from_secs(1));
         // The others sleep when they would have before.
         sleepers.change(&terms(Span::ZERO));
-        sleepers.balance(Time::from_secs(2), |_, machines| machines);
+        sleepers.balance(Time::from_secs(2), None, |_, machines| machines);
         assert_eq!(sleepers.changes(), []);
         sleepers.go_on(Time::from_secs(60));
-        sleepers.balance(Time::from_secs(60), |_, machines| machines);
+        sleepers.balance(Time::from_secs(60), None, |_, machines| machines);
         let fallen = Transition { machines: ProcSet::range(0, 3), state: MachineState::Falling };
         assert_eq!(sleepers.changes(), [fallen]);
         sleepers.leave(&ProcSet::range(3, 4));
