@@ -285,8 +285,14 @@ impl PartitionSpec {
             let state = of.sleep.filter(|state| (surely.rule)(state, of.idle_machine(self.cores)));
             state.map_or(draws[group].awake(0), |_| draws[group].asleep())
         };
-        let mut standing: u128 =
-            (0..draws.len()).map(|at| u128::from(self.groups[at].machines) * u128::from(rests(at))).sum();
+        // Machines that are never given, being the rest of an incomplete block, stay awake.
+        let ever = self.usable().div_ceil(self.cores.max(1));
+        let at_rest = |(at, (machines, _)): (usize, (std::ops::Range<u32>, _))| {
+            let sleep = machines.end.min(ever).saturating_sub(machines.start);
+            let awake = machines.end - machines.start - sleep;
+            u128::from(sleep) * u128::from(rests(at)) + u128::from(awake) * u128::from(draws[at].awake(0))
+        };
+        let mut standing: u128 = self.numbered().enumerate().map(at_rest).sum();
         // Those that stay awake are the ones that this makes most of.
         let mut more: Vec<(u64, u32)> =
             (0..draws.len()).map(|at| (draws[at].awake(0) - rests(at), self.groups[at].machines)).collect();
