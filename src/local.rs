@@ -52,6 +52,7 @@ mod state;
 mod step;
 mod table;
 mod view;
+mod watts;
 
 pub mod policies;
 

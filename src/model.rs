@@ -23,7 +23,7 @@ mod outcome;
 mod partition;
 mod per_kwh;
 mod placement;
-mod power_cap;
+pub(crate) mod power_cap;
 mod procset;
 mod record;
 mod registry;
@@ -64,6 +64,7 @@ pub use outcome::{Outcome, RejectReason};
 pub use partition::{MachineGroup, PartitionSpec};
 pub use per_kwh::{PerKwh, Trace};
 pub use placement::PlacementRule;
+pub use power_cap::PowerPart;
 pub use procset::{Blocks, Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,

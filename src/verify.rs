@@ -17,6 +17,7 @@ mod job_trace;
 mod machines;
 pub(crate) mod names;
 mod platform;
+mod power;
 mod request;
 pub(crate) mod rows;
 mod seen;
@@ -34,7 +35,9 @@ pub use findings::{Broken, Row, Rule, Validation, Verdict, Violation};
 pub use platform::{Platform, SiteFacts};
 pub use request::JobRequest;
 
-use crate::model::{EventKind, EventRecord, JobRecord, JobRef, PartitionId, SiteId, WorkloadId};
+use crate::model::{
+    EventKind, EventRecord, JobRecord, JobRef, MachineRecord, PartitionId, SiteId, WorkloadId,
+};
 use crate::units::Time;
 use bookings::Bookings;
 use counts::Counts;
@@ -42,6 +45,7 @@ use findings::Subject;
 use holders::Holders;
 use job_trace::{Begun, JobTrace};
 use machines::Machines;
+use power::Drawn;
 use seen::Seen;
 
 /// Checks the rows of a run against the grid that it ran on.
@@ -50,6 +54,8 @@ pub struct Checker {
     platform: Arc<Platform>,
     /// The partitions, by site and partition.
     partitions: BTreeMap<(SiteId, PartitionId), PartitionState>,
+    /// What the machines of sites with a power cap draw.
+    drawn: BTreeMap<SiteId, Drawn>,
     /// Jobs that have a row and have not ended.
     traces: FxHashMap<JobRef, JobTrace>,
     /// Jobs that have ended.
@@ -86,7 +92,11 @@ impl Checker {
                 partitions.insert((site, partition), PartitionState { holders, machines, bookings, counts });
             }
         }
+        // Of a fork it is not known in which states its machines were before.
+        let sites = platform.sites.iter().filter(|_| platform.since == Time::ZERO);
+        let drawn = (0..).map(SiteId).zip(sites).filter_map(|(site, facts)| Some((site, Drawn::of(facts)?)));
         Self {
+            drawn: drawn.collect(),
             platform,
             partitions,
             traces: FxHashMap::default(),
@@ -139,6 +149,13 @@ impl Checker {
         }
     }
 
+    /// Checks a change of the state of machines; those of an instant follow one another.
+    pub fn machine(&mut self, record: &MachineRecord, row: Row) {
+        if let Some(drawn) = self.drawn.get_mut(&record.site) {
+            drawn.change(record, row, &mut self.verdict);
+        }
+    }
+
     /// Records a violation: also for a row that names something the grid does not have, or that is wrong in itself.
     pub fn fault(&mut self, rule: Rule, time: Time, jobs: Vec<JobRef>, row: Row, message: String) {
         self.verdict.report(Violation { time, rule, jobs, message, row });
@@ -159,6 +176,7 @@ impl Checker {
     /// Ends the check after all rows, and returns the verdict.
     pub fn finish(mut self) -> Verdict {
         self.forget_before(Time::NEVER);
+        self.drawn.values_mut().for_each(|drawn| drawn.settle(&mut self.verdict));
         let last =
             |(name, trace): (&JobRef, &JobTrace)| Some((*name, trace.last.as_ref()?.to, trace.last_row?));
         let mut left: Vec<(JobRef, Time, Row)> = self.traces.iter().filter_map(last).collect();

@@ -17,7 +17,7 @@ use crate::units::{Span, Time};
 use crate::verify::names::Names;
 use crate::verify::rows::{self, TableRow, Tables};
 use crate::verify::workflows::{Paths, Workflows};
-use crate::verify::{Checker, Platform, Row, Rule, Validation, Verdict, Violation};
+use crate::verify::{Checker, Platform, Row, Rule, SiteFacts, Validation, Verdict, Violation};
 use workloads::Workloads;
 
 /// The description of the grid with which a schedule is compared.
@@ -146,8 +146,11 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
         }
     }
     let last = tables.last;
-    let mut verdict = checker.finish();
     let mut unchecked = found.unchecked;
+    if let Err(why) = check_power(folder, &found.sites, found.since, &mut names, &mut checker)? {
+        unchecked.insert(Rule::PowerCap, why.to_owned());
+    }
+    let mut verdict = checker.finish();
     if !paths.steady {
         let why = "the run is a fork, whose network may have changed, so the times and the space of copies are not checked";
         unchecked.insert(Rule::Data, why.to_owned());
@@ -186,6 +189,32 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
         verdict,
         unchecked,
     })
+}
+
+/// Checks what machines draw, if a site has a power cap and their states are known; else why they are not.
+fn check_power(
+    folder: &RunFolder,
+    sites: &[SiteFacts],
+    since: Time,
+    names: &mut Names,
+    checker: &mut Checker,
+) -> Result<Result<(), &'static str>, ReadError> {
+    if sites.iter().all(|site| site.spec.power_cap.is_none()) {
+        return Ok(Err("no site has a power cap"));
+    }
+    if since > Time::ZERO {
+        return Ok(Err("the run is a fork, and the states of machines before it are not known"));
+    }
+    let Some(rows) = folder.machines()? else { return Ok(Err("the folder has no machines.csv")) };
+    for row in rows {
+        let row = row?;
+        let at = Row { file: "machines.csv", line: row.line };
+        match names.machines(&row) {
+            Ok(record) => checker.machine(&record, at),
+            Err(message) => checker.fault(Rule::Place, row.time, Vec::new(), at, message),
+        }
+    }
+    Ok(Ok(()))
 }
 
 /// The violation that jobs of the workload have no row.

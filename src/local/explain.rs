@@ -186,9 +186,16 @@ impl View<'_> {
         explanation(if before.is_empty() { Why::Unsaid } else { Why::OthersBefore }).blocked_by(before)
     }
 
-    /// The same, where the power cap alone keeps back the processors that the job lacks.
+    /// The same, where the power cap alone keeps back the processors that the job, or the first in line, lacks.
     pub(super) fn capped(&self, told: Explanation) -> Explanation {
         let kept_back = self.state.kept_back.min(self.state.unused);
+        // The first in line may be held by the cap, and with it those behind.
+        if let Why::HeadFirst { needs, .. } = told.why
+            && (1..=kept_back).contains(&needs.saturating_sub(told.free))
+        {
+            let blockers = [Blocker::Cap { procs: kept_back }].into_iter().chain(told.blockers).collect();
+            return Explanation { blockers, ..told };
+        }
         let lacks = told.needs.saturating_sub(told.free);
         let is_room = matches!(told.why.reason(), Reason::NoRoom | Reason::Machines);
         if !is_room || told.why == Why::Stalled || lacks == 0 || lacks > kept_back {
@@ -207,6 +214,12 @@ impl View<'_> {
                 let start = job.requested_start();
                 let why = Why::RequestsLaterStart { start: start.unwrap_or(self.now()), kept_back };
                 Some(explanation(why).starting(start))
+            }
+            // It is large, and the cap will leave it enough when machines sleep or jobs have ended.
+            Phase::Ineligible if job.procs() <= self.capacity() + self.state.kept_back => {
+                let kept_back = self.state.kept_back;
+                let cap = Blocker::Cap { procs: kept_back };
+                Some(explanation(Why::HeldByCap { kept_back }).blocked_by([cap]))
             }
             Phase::Ineligible => {
                 let capacity = self.capacity();

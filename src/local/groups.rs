@@ -34,6 +34,11 @@ impl Groups {
         Self { groups: order.into_iter().filter_map(|at| numbered[at].take()).collect(), in_order }
     }
 
+    /// The processors of the allocation blocks that begin in each, in the order in which they are given; none if there is one group.
+    pub(super) fn blocks(&self) -> Vec<ProcSet> {
+        self.groups.iter().map(|group| group.blocks.clone()).collect()
+    }
+
     /// Whether there are several.
     pub(super) fn several(&self) -> bool {
         !self.groups.is_empty()

@@ -119,6 +119,8 @@ impl Partition {
                 settled: Time::ZERO,
                 meter: Meter::default(),
                 loads,
+                watts: None,
+                kept_off: ProcSet::new(),
                 sleepers: None,
                 begins: BTreeMap::new(),
                 waiting: 0,
@@ -137,6 +139,7 @@ impl Partition {
         if !state.settings.sleep.is_empty() {
             state.sleepers = Some(Box::new(Sleepers::of(&state.spec, &state.sleep_terms(), Time::ZERO)));
         }
+        state.count_watts(&ProcSet::new());
         partition.absent(&absent);
         partition
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::sleepers::Sleepers;
+pub(super) use self::sleepers::{Sleepers, Standing};
 use crate::model::{self, Entry, Kind, Named, NamedError, RegistryError, SleepSpec};
 use crate::units::{Power, Span};
 

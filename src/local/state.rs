@@ -5,6 +5,7 @@ mod commands;
 mod limits;
 mod power;
 mod processors;
+mod watts;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -24,6 +25,7 @@ use super::prices::Meter;
 use super::settings::{Settings, Tally};
 use super::step::Step;
 use super::table::{Exit, ExitKind, LiveJob, Phase, Table};
+use super::watts::Watts;
 use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, JobKey, JobRecord, JobRef, Outcome, PartitionSpec,
     ProcSet, Record,
@@ -65,6 +67,10 @@ pub(super) struct State {
     pub(super) meter: Meter,
     /// What machines draw by their load, where that is not linear.
     pub(super) loads: Option<Box<Loads>>,
+    /// What machines are counted with under a power cap that is kept by counting watts.
+    pub(super) watts: Option<Box<Watts>>,
+    /// Machines that could be up, but stay off because they would exceed a power cap.
+    pub(super) kept_off: ProcSet,
     /// Which machines sleep, if they ever do.
     pub(super) sleepers: Option<Box<Sleepers>>,
     /// Jobs that wait for machines to wake up, by when they begin.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Embodied, Equipment, Needs, ProcSet, SleepSpec};
+use super::{Embodied, Equipment, Needs, PowerPart, ProcSet, SleepSpec};
 use crate::units::{Power, Price, Rate, Span, Work};
 
 /// Machines of a site that a job runs inside: one or more groups of identical machines.
@@ -23,6 +23,8 @@ pub struct PartitionSpec {
     pub allocation_unit: u32,
     /// The most processors that may be in use at once, if a power cap of the site keeps others back.
     pub most_in_use: Option<u32>,
+    /// Its part of a power cap of the site.
+    pub power_part: Option<PowerPart>,
 }
 
 /// Identical machines of a partition.
@@ -69,6 +71,8 @@ struct WrittenPartition {
     equipment: Equipment,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     most_in_use: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    power_part: Option<PowerPart>,
     /// All groups, unless there is one, which has the name of the partition and no more than powers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     groups: Vec<MachineGroup>,
@@ -76,7 +80,8 @@ struct WrittenPartition {
 
 impl From<PartitionSpec> for WrittenPartition {
     fn from(spec: PartitionSpec) -> Self {
-        let PartitionSpec { name, mut groups, absent, cores, allocation_unit, most_in_use } = spec;
+        let PartitionSpec { name, mut groups, absent, cores, allocation_unit, most_in_use, power_part } =
+            spec;
         let first = groups.first().cloned().unwrap_or_else(|| MachineGroup::plain(&name, 0));
         if groups.len() == 1 && first.class == name && first.is_plain() {
             groups.clear();
@@ -94,6 +99,7 @@ impl From<PartitionSpec> for WrittenPartition {
             price,
             equipment,
             most_in_use,
+            power_part,
             groups,
         }
     }
@@ -116,8 +122,8 @@ impl From<WrittenPartition> for PartitionSpec {
                 ..MachineGroup::plain("", 0)
             });
         }
-        let WrittenPartition { absent, cores, allocation_unit, most_in_use, .. } = written;
-        Self { name, groups, absent, cores, allocation_unit, most_in_use }
+        let WrittenPartition { absent, cores, allocation_unit, most_in_use, power_part, .. } = written;
+        Self { name, groups, absent, cores, allocation_unit, most_in_use, power_part }
     }
 }
 
@@ -159,8 +165,20 @@ impl PartitionSpec {
 
     /// One group of machines of one core each, which it is named after.
     pub fn of(group: MachineGroup) -> Self {
-        let (absent, cores, allocation_unit, most_in_use) = (0, 1, 1, None);
-        Self { name: group.class.clone(), groups: vec![group], absent, cores, allocation_unit, most_in_use }
+        Self {
+            name: group.class.clone(),
+            groups: vec![group],
+            absent: 0,
+            cores: 1,
+            allocation_unit: 1,
+            most_in_use: None,
+            power_part: None,
+        }
+    }
+
+    /// Whether its part of a power cap is kept by counting watts from the beginning.
+    pub(crate) fn counts_watts(&self) -> bool {
+        self.power_part.is_some_and(|part| part.in_watts)
     }
 
     /// The number of machines of all groups.

@@ -265,6 +265,8 @@ pub enum EventCause {
     Trace,
     /// Machines failed in a group, or came back after that.
     Group,
+    /// The power cap of the site kept machines off that could have come up before.
+    PowerCap,
 }
 
 impl fmt::Display for EventCause {
@@ -283,6 +285,7 @@ impl fmt::Display for EventCause {
             Self::TaskFailed => "task-failed",
             Self::Trace => "trace",
             Self::Group => "group",
+            Self::PowerCap => "power-cap",
         })
     }
 }

@@ -162,7 +162,8 @@ pub enum SiteError {
     },
     /// A power cap under which no job could run.
     #[error(
-        "{cap} leave no power to jobs: the machines of site `{site}` draw {standing} without any, and {greatest} at most"
+        "{cap} leave no power to jobs: the machines of site `{site}` draw {standing} without any{}, and {greatest} at most",
+        lacking(short.as_deref())
     )]
     PowerCap {
         /// The site.
@@ -173,6 +174,8 @@ pub enum SiteError {
         standing: Power,
         /// What they draw at most.
         greatest: Power,
+        /// A partition that has too little of what is left, how much it has, and what one more processor in use draws.
+        short: Option<Box<(String, Power, Power)>>,
     },
     /// A reservation that ends before it begins, needs no or too many processors, or names no partition.
     #[error("reservation `{name}`: {problem}")]
@@ -298,6 +301,13 @@ impl SiteSpec {
         }
         Ok(())
     }
+}
+
+/// What a partition lacks under a power cap.
+fn lacking(short: Option<&(String, Power, Power)>) -> String {
+    short.map_or_else(String::new, |(part, left, needs)| {
+        format!(" (`{part}` has {left} left, and a processor needs {needs} more)")
+    })
 }
 
 /// The processors that reservations may have.

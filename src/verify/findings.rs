@@ -34,6 +34,8 @@ pub enum Rule {
     Down,
     /// No job runs on reserved processors.
     Reservation,
+    /// The machines of a site draw no more than its power cap.
+    PowerCap,
     /// An attempt stays on its processors.
     SameProcessors,
     /// Attempts of a job follow one another, each after the failure of the one before.
@@ -52,7 +54,7 @@ pub enum Rule {
 
 impl Rule {
     /// The rules in order, each with its name in tables and its meaning in a few words.
-    const TABLE: [(Self, &'static str, &'static str); 17] = [
+    const TABLE: [(Self, &'static str, &'static str); 18] = [
         (Self::Once, "once", "a job has one row"),
         (Self::Place, "place", "sites, partitions and processors are those of the grid"),
         (Self::Arrival, "arrival", "nothing starts before it is submitted"),
@@ -67,6 +69,7 @@ impl Rule {
         (Self::Capacity, "capacity", "no processor runs more than it can"),
         (Self::Down, "down", "machines that are down run nothing"),
         (Self::Reservation, "reservation", "reserved processors are kept free"),
+        (Self::PowerCap, "power-cap", "machines draw no more than the power cap"),
         (Self::SameProcessors, "same-processors", "an attempt stays on its processors"),
         (Self::Attempts, "attempts", "each attempt of a job begins after the previous one failed"),
         (Self::Work, "work", "the work done is the work requested"),

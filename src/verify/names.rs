@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::{
-    Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, JobRef, Limits, Origin, PartitionId,
-    PartitionSpec, ProcSet, SegmentRecord, SiteId, nearest,
+    Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, JobRef, Limits, MachineRecord, Origin,
+    PartitionId, PartitionSpec, ProcSet, SegmentRecord, SiteId, nearest,
 };
-use crate::output::{EventRow, JobRow, SegmentRow};
+use crate::output::{EventRow, JobRow, MachineRow, SegmentRow};
 use crate::units::{Energy, Money, Rate, Span, Work};
 use crate::verify::SiteFacts;
 
@@ -125,6 +125,15 @@ impl Names {
                 Box::new(Limits { deadline: row.deadline, budget: row.budget, ..Limits::default() })
             }),
         })
+    }
+
+    /// Converts a row of `machines.csv` to its record; the error is a sentence about what it names.
+    pub(crate) fn machines(&mut self, row: &MachineRow) -> Result<MachineRecord, String> {
+        let unknown = |what: String| format!("machines change {what}");
+        let site = self.site(&row.site).map_err(unknown)?;
+        let partition = self.partition(site, &row.partition).map_err(unknown)?;
+        let (time, procs, state) = (row.time, row.processors.clone(), row.state);
+        Ok(MachineRecord { time, site, partition, procs, state })
     }
 
     /// Converts a row of `segments.csv` to its record.

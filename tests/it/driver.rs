@@ -160,6 +160,10 @@ impl Driver {
         while self.arrive() {}
         self.obey();
         self.pass();
+        while self.with(Partition::settle_power).expect("it ends on the axis") {
+            self.touched = true;
+            self.pass();
+        }
     }
 
     fn one_by_one(&mut self) {
@@ -186,6 +190,11 @@ impl Driver {
         self.pass();
         self.with(Partition::end_instant).expect("lawful starts");
         self.obey();
+        while self.with(Partition::settle_power).expect("it ends on the axis") {
+            self.touched = true;
+            self.pass();
+            self.with(Partition::end_instant).expect("lawful starts");
+        }
     }
 
     /// One that was kept back joins the queue.

@@ -102,6 +102,10 @@ fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridS
                 };
             }
         }
+        // Its parts are those of the machines and the power policy that there are now.
+        if site.cap_power(site.power_cap).is_err() || site.check().is_err() {
+            site.cap_power(None).expect("no cap");
+        }
     }
     if aspects.broker {
         mixed.broker = other.broker.clone();

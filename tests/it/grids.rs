@@ -189,6 +189,7 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
             cores,
             allocation_unit: if whole { cores } else { 1 },
             most_in_use: None,
+            power_part: None,
         },
     )
 }

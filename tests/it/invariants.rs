@@ -88,6 +88,7 @@ fn partition() -> impl Strategy<Value = PartitionSpec> {
             cores,
             allocation_unit: allocation_unit.min(machines * cores),
             most_in_use: None,
+            power_part: None,
         },
     )
 }
@@ -481,6 +482,9 @@ proptest! {
         watched.overrun = false;
         // A job on a machine that sleeps begins later than it gets its processors.
         watched.power = gridemu::model::Named::bare("always-on");
+        if watched.cap_power(watched.power_cap).is_err() || watched.check().is_err() {
+            watched.cap_power(None).expect("no cap");
+        }
         let straight = straight(&Case { spec: watched.clone(), ..case.clone() });
         watched.policy.name = "promising".to_owned();
         let mut grid =

@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use gridemu::local::Registry;
-use gridemu::model::{Job, Outcome, PartitionSpec, Record, RejectReason, SegmentRecord, SiteSpec, Speedup};
-use gridemu::units::{Power, Rate, Time};
+use gridemu::model::{
+    ChurnAct, EventCause, EventKind, Job, MachineGroup, MachineState, Machines, Origin, Outcome, PartitionId,
+    PartitionSpec, PlannedChurn, ProcSet, Record, RejectReason, SegmentRecord, SiteSpec, SleepSpec, Speedup,
+};
+use gridemu::units::{Power, Span, Time};
 use proptest::prelude::*;
 use serde_json::Value;
 
+use crate::churn_invariants::{Churning, churning};
 use crate::cli::gridemu;
+use crate::driver::Act;
 use crate::invariants::{Case, cases, variants};
 use crate::naps::{Nap, naps};
 use crate::support::{self, With, job, reserve, run, site};
@@ -29,37 +34,89 @@ pub(crate) fn cap_at(spec: &mut SiteSpec, percent: u64) {
     }
 }
 
-/// What the machines of a partition draw at an instant, at most, in milliwatts: machines that are down count as idle.
-fn drawn(part: &PartitionSpec, segments: &[&SegmentRecord], naps: &[Nap], at: Time) -> u128 {
+/// What the machines of a partition draw at an instant, in milliwatts, given which are down then.
+fn drawn(
+    part: &PartitionSpec,
+    segments: &[&SegmentRecord],
+    naps: &[Nap],
+    off: &[(u32, Time, Time)],
+    at: Time,
+) -> u128 {
     let now = |nap: &&Nap| nap.from <= at && at < nap.to;
     let asleep: BTreeMap<u32, &Nap> = naps.iter().filter(now).map(|nap| (nap.machine, nap)).collect();
     let milliwatts = |power: Power| u128::from(power.milliwatts());
-    let standing = |machine: u32| {
+    let mut busy: BTreeMap<u32, u32> = BTreeMap::new();
+    for segment in segments.iter().filter(|segment| segment.from <= at && at < segment.to) {
+        segment.procs.iter().for_each(|proc| *busy.entry(proc / part.cores).or_default() += 1);
+    }
+    let draws = |machine: u32| {
         let group = part.group_of(machine).expect("a machine");
-        let Some(nap) = asleep.get(&machine) else { return milliwatts(group.idle) * u128::from(part.cores) };
-        use gridemu::model::MachineState::{Asleep, Waking};
-        let state = group.sleep.expect("it sleeps");
-        milliwatts(match nap.state {
-            Asleep => state.asleep,
-            Waking => state.waking,
-            _ => state.falling,
-        })
-    };
-    let beyond = |segment: &&&SegmentRecord| {
-        let more = |proc: u32| {
-            let group = part.group_of(proc / part.cores).expect("a machine");
-            milliwatts(group.busy) - milliwatts(group.idle)
+        let busy = u128::from(busy.get(&machine).copied().unwrap_or_default());
+        if off.iter().any(|(down, from, to)| *down == machine && *from <= at && at < *to) {
+            assert_eq!(busy, 0, "machine {machine} is down at {at}");
+            return 0;
+        }
+        if let Some(nap) = asleep.get(&machine) {
+            use gridemu::model::MachineState::{Asleep, Waking};
+            let state = group.sleep.expect("it sleeps");
+            return milliwatts(match nap.state {
+                Asleep => state.asleep,
+                Waking => state.waking,
+                _ => state.falling,
+            });
+        }
+        let cores = u128::from(part.cores);
+        let Some(points) = &group.by_load else {
+            return milliwatts(group.idle) * (cores - busy) + milliwatts(group.busy) * busy;
         };
-        let all: u128 = segment.procs.iter().map(more).sum();
-        all * u128::from(segment.share.units()) / u128::from(Rate::FULL.units())
+        let steps = points.len() as u128 - 1;
+        let (step, rest) = ((busy * steps / cores) as usize, busy * steps % cores);
+        let above = points.get(step + 1).copied().map_or(0, milliwatts);
+        (milliwatts(points[step]) * (cores - rest) + above * rest) / cores
     };
-    let running = segments.iter().filter(|segment| segment.from <= at && at < segment.to);
-    (0..part.machines()).map(standing).sum::<u128>() + running.map(|segment| beyond(&segment)).sum::<u128>()
+    (0..part.machines()).map(draws).sum()
+}
+
+/// When machines were down, of the records of a partition.
+fn downs<'a>(
+    records: impl Iterator<Item = &'a gridemu::model::MachineRecord>,
+    cores: u32,
+) -> Vec<(u32, Time, Time)> {
+    let (mut since, mut found) = (BTreeMap::new(), Vec::new());
+    for record in records {
+        for proc in record.procs.iter().filter(|proc| proc.is_multiple_of(cores)) {
+            if record.state == gridemu::model::MachineState::Down {
+                since.entry(proc / cores).or_insert(record.time);
+            } else if let Some(from) = since.remove(&(proc / cores)) {
+                found.push((proc / cores, from, record.time));
+            }
+        }
+    }
+    found.extend(since.into_iter().map(|(machine, from)| (machine, from, Time::NEVER)));
+    found
 }
 
 /// At no instant do the machines of a site draw more than its cap, and no partition has more processors in use than it leaves.
 pub(crate) fn check_cap<'a>(spec: &SiteSpec, records: impl Iterator<Item = &'a Record> + Clone) {
     let Some(cap) = spec.power_cap else { return };
+    for (at, drawn, used) in draws(spec, records) {
+        for (part, used) in spec.partitions.iter().zip(used) {
+            assert!(
+                part.power_part.is_some_and(|part| part.in_watts) || used <= part.most(),
+                "{used} of {} processors are in use at {at}",
+                part.most()
+            );
+        }
+        assert!(drawn <= u128::from(cap.milliwatts()), "{drawn} mW are drawn at {at} under {cap}");
+    }
+}
+
+/// When the machines of a site may have begun to draw more, what they draw from then on in milliwatts, and how many processors of each partition are
+/// in use.
+fn draws<'a>(
+    spec: &SiteSpec,
+    records: impl Iterator<Item = &'a Record> + Clone,
+) -> Vec<(Time, u128, Vec<u32>)> {
     let mut moments: Vec<Time> = Vec::new();
     let mut parts = Vec::new();
     for (at, part) in spec.partitions.iter().enumerate() {
@@ -74,22 +131,23 @@ pub(crate) fn check_cap<'a>(spec: &SiteSpec, records: impl Iterator<Item = &'a R
             Record::Machine(machine) if machine.partition.index() == at => Some(machine),
             _ => None,
         });
-        let naps = naps(states, part.cores, Time::NEVER);
-        moments.extend(segments.iter().map(|segment| segment.from).chain(naps.iter().map(|nap| nap.from)));
-        parts.push((part, segments, naps));
+        let (off, naps) = (downs(states.clone(), part.cores), naps(states, part.cores, Time::NEVER));
+        moments.extend(segments.iter().map(|segment| segment.from));
+        moments.extend(naps.iter().flat_map(|nap| [nap.from, nap.to]));
+        moments.extend(off.iter().map(|(.., to)| *to));
+        parts.push((part, segments, naps, off));
     }
     moments.sort_unstable();
     moments.dedup();
-    for at in moments {
-        let mut all = 0;
-        for (part, segments, naps) in &parts {
+    let then = |at: Time| {
+        let of = |(part, segments, naps, off): &(&PartitionSpec, Vec<&SegmentRecord>, Vec<Nap>, Vec<_>)| {
             let running = segments.iter().filter(|segment| segment.from <= at && at < segment.to);
-            let used: u32 = running.map(|segment| segment.procs.len()).sum();
-            assert!(used <= part.most(), "{used} of {} processors are in use at {at}", part.most());
-            all += drawn(part, segments, naps, at);
-        }
-        assert!(all <= u128::from(cap.milliwatts()), "{all} mW are drawn at {at} under {cap}");
-    }
+            (drawn(part, segments, naps, off, at), running.map(|segment| segment.procs.len()).sum::<u32>())
+        };
+        let (drawn, used): (Vec<u128>, Vec<u32>) = parts.iter().map(of).unzip();
+        (at, drawn.into_iter().sum(), used)
+    };
+    moments.into_iter().filter(|at| *at < Time::NEVER).map(then).collect()
 }
 
 /// Ten machines of one core, 100 W idle and 200 W busy, under 1500 W: five may be in use.
@@ -149,6 +207,236 @@ fn what_is_larger_than_the_cap_leaves() {
     );
 }
 
+/// A site of one partition of these groups, which sleeps when it has been idle for so many seconds, and how many jobs of so many processors
+/// and 1000 s run at once that come after 1000 s, under a cap.
+fn at_once(groups: Vec<MachineGroup>, cores: u32, sleeps: Option<u64>, cap: u64, procs: u32) -> usize {
+    let mut spec = site(1, "easy");
+    spec.partitions[0] = PartitionSpec { groups, cores, ..PartitionSpec::plain(1) };
+    spec.record_machines = true;
+    if let Some(after) = sleeps {
+        spec.power = format!("sleep-idle[after={after} s]").parse().expect("a policy");
+    }
+    spec.cap_power(Some(watts(cap))).expect("a cap");
+    let jobs: Vec<Job> = (1..=20).map(|id| job(id, 1_000, procs, 1_000)).collect();
+    let ran = run(&spec, &jobs);
+    check_cap(&spec, ran.records.iter());
+    jobs.iter().filter(|job| ran.times(job.id.0).0 < 1_500).count()
+}
+
+fn machines(count: u32, idle: u64, busy: u64) -> MachineGroup {
+    MachineGroup { idle: watts(idle), busy: watts(busy), ..MachineGroup::plain("any", count) }
+}
+
+fn sleep(asleep: u64, waking: u64, falling: u64) -> Option<SleepSpec> {
+    let [wake, fall] = [60, 6].map(Span::from_secs);
+    Some(SleepSpec { asleep: watts(asleep), wake, waking: watts(waking), fall, falling: watts(falling) })
+}
+
+/// Seven machines that work and three that sleep draw 1430 W; with an eighth it would be 1620 W.
+#[test]
+fn machines_that_sleep_leave_their_power() {
+    let nodes = || vec![MachineGroup { sleep: sleep(10, 125, 100), ..machines(10, 100, 200) }];
+    assert_eq!(at_once(nodes(), 1, Some(10), 1_500, 1), 7);
+    assert_eq!(at_once(nodes(), 1, Some(10), 1_430, 1), 7);
+    assert_eq!(at_once(nodes(), 1, Some(10), 1_429, 1), 6);
+    // None sleeps yet.
+    assert_eq!(at_once(nodes(), 1, Some(2_000), 1_500, 1), 5);
+    // The five that stay idle go to sleep at 1001 s, and leave their power from 1007 s on.
+    assert_eq!(at_once(nodes(), 1, Some(1_001), 1_500, 1), 7);
+}
+
+/// Twelve machines of 117 W at most that draw 125 W while they wake up. Of their 1500 W 97 % are enough for eleven that wake up and one that sleeps,
+/// 1384 W, and once they are awake for the last one too, 1412 W.
+#[test]
+fn waking_may_draw_more_than_work() {
+    let nodes = || vec![MachineGroup { sleep: sleep(9, 125, 93), ..machines(12, 93, 117) }];
+    assert_eq!(at_once(nodes(), 1, Some(10), 1_455, 1), 12);
+    assert_eq!(at_once(nodes(), 1, Some(10), 1_411, 1), 11);
+}
+
+/// Four machines of 100 W and 200 W, and four of 50 W and 350 W: 600 W without jobs, 1000 W with four on the first.
+#[test]
+fn what_jobs_draw_where_they_are_counts() {
+    let nodes = || vec![machines(4, 100, 200), machines(4, 50, 350)];
+    assert_eq!(at_once(nodes(), 1, None, 1_000, 1), 4);
+    assert_eq!(at_once(nodes(), 1, None, 1_300, 1), 5);
+    assert_eq!(at_once(nodes(), 1, None, 1_000, 4), 1);
+    // Those that draw less are chosen although others have lower numbers.
+    let nodes = vec![machines(4, 50, 350), machines(4, 100, 200)];
+    assert_eq!(at_once(nodes, 1, None, 1_000, 2), 2);
+}
+
+/// A machine draws 50 W more with a core busy, and no more with others: four draw 200 W without jobs, and 350 W with three busy.
+#[test]
+fn a_table_counts_as_it_is() {
+    let by_load = Some([50, 100, 100, 100, 100].map(watts).to_vec());
+    let nodes = || {
+        vec![MachineGroup {
+            by_load: by_load.clone(),
+            idle: Power::from_milliwatts(12_500),
+            ..machines(4, 12, 25)
+        }]
+    };
+    assert_eq!(at_once(nodes(), 4, None, 360, 4), 3);
+    assert_eq!(at_once(nodes(), 4, None, 360, 1), 12);
+    assert_eq!(at_once(nodes(), 4, None, 360, 12), 1);
+}
+
+/// Under 1430 W seven machines work and two sleep, 1420 W, while the last is down. When it is back at 1100 s it would draw 100 W: it stays off until
+/// the jobs end.
+#[test]
+fn a_machine_that_returns_above_the_cap_stays_off() {
+    let mut spec = site(1, "easy");
+    let nodes = MachineGroup { sleep: sleep(10, 125, 100), ..machines(10, 100, 200) };
+    spec.partitions[0] = PartitionSpec { groups: vec![nodes], ..PartitionSpec::plain(1) };
+    spec.record_machines = true;
+    spec.power = "sleep-idle[after=10 s]".parse().expect("a policy");
+    let last = || Machines { partition: PartitionId(0), which: ProcSet::range(9, 10) };
+    let planned = |secs, act| PlannedChurn { at: Time::from_secs(secs), act };
+    spec.churn.script = vec![planned(500, ChurnAct::Leave(last())), planned(1_100, ChurnAct::Join(last()))];
+    spec.cap_power(Some(watts(1_430))).expect("a cap");
+    let jobs: Vec<Job> = (1..=7).map(|id| job(id, 1_000, 1, 1_000)).collect();
+    let ran = run(&spec, &jobs);
+    check_cap(&spec, ran.records.iter());
+    assert!(jobs.iter().all(|job| ran.times(job.id.0) == (1_060, 2_060)));
+    let told = ran.records.iter().filter_map(|record| match record {
+        Record::Event(event) if !event.machines.is_empty() => {
+            Some((event.time.micros() / 1_000_000, event.kind, event.cause))
+        }
+        _ => None,
+    });
+    let (left, joined) = (EventKind::Left, EventKind::Joined);
+    let expected = [(500, left, EventCause::Script), (2_060, joined, EventCause::PowerCap)];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+}
+
+/// Until a fork at 1500 s seven machines work and three sleep, 1430 W. Then none is to sleep any more, and five may work. What runs goes on; when it ends
+/// at 2060 s, five more jobs begin, and two machines wake up beside them, 1460 W. The last would draw 1525 W with them: it wakes up when they end.
+#[test]
+fn machines_that_sleep_before_a_fork_wake_up_as_there_is_room() {
+    let mut spec = site(1, "easy");
+    let nodes = MachineGroup { sleep: sleep(10, 125, 100), ..machines(10, 100, 200) };
+    spec.partitions[0] = PartitionSpec { groups: vec![nodes], ..PartitionSpec::plain(1) };
+    spec.record_machines = true;
+    spec.power = "sleep-idle[after=10 s]".parse().expect("a policy");
+    spec.cap_power(Some(watts(1_500))).expect("a cap");
+    let jobs: Vec<Job> = (1..=12).map(|id| job(id, 1_000, 1, 1_000)).collect();
+    let mut on = spec.clone();
+    on.power = "always-on".parse().expect("a policy");
+    on.cap_power(Some(watts(1_500))).expect("a cap");
+    assert_eq!(on.partitions[0].most_in_use, Some(5));
+    let records = forked(&spec, &on, &jobs, Time::from_secs(1_500)).expect("it goes on");
+    for (at, drawn, _) in draws(&on, records.iter()) {
+        assert!(drawn <= 1_500_000, "{drawn} mW at {at}");
+    }
+    let begins = |from: u64| {
+        let at = Time::from_secs(from);
+        records.iter().filter(|record| matches!(record, Record::Segment(run) if run.from == at)).count()
+    };
+    assert_eq!((begins(1_060), begins(2_060)), (7, 5));
+    let waking = |record: &Record| match record {
+        Record::Machine(row) if row.state == MachineState::Waking && row.time > Time::from_secs(1_500) => {
+            Some((row.time.micros() / 1_000_000, row.procs.to_string()))
+        }
+        _ => None,
+    };
+    let woken: Vec<(u64, String)> = records.iter().filter_map(waking).collect();
+    assert_eq!(woken, [(2_060, "7-8".to_owned()), (3_060, "9".to_owned())]);
+}
+
+/// Machines 2 and 3 are a block and sleep. When machine 3 leaves, nobody uses machine 2 either: it sleeps on, and when machine 3 is back the block is
+/// given again.
+#[test]
+fn the_rest_of_an_incomplete_block_sleeps_on() {
+    let mut spec = site(1, "easy");
+    let nodes = MachineGroup { sleep: sleep(10, 125, 100), ..machines(4, 100, 200) };
+    spec.partitions[0] = PartitionSpec { groups: vec![nodes], allocation_unit: 2, ..PartitionSpec::plain(1) };
+    spec.record_machines = true;
+    spec.power = "sleep-idle[after=10 s]".parse().expect("a policy");
+    let last = || Machines { partition: PartitionId(0), which: ProcSet::range(3, 4) };
+    let planned = |secs, act| PlannedChurn { at: Time::from_secs(secs), act };
+    spec.churn.script = vec![planned(500, ChurnAct::Leave(last())), planned(700, ChurnAct::Join(last()))];
+    spec.cap_power(Some(watts(440))).expect("a cap");
+    let ran = run(&spec, &[job(1, 600, 2, 400), job(2, 2_000, 2, 100), job(3, 2_000, 2, 100)]);
+    check_cap(&spec, ran.records.iter());
+    let of_the_third = |record: &Record| match record {
+        Record::Machine(row) if row.procs.contains(2) => Some((row.time.micros() / 1_000_000, row.state)),
+        _ => None,
+    };
+    let states: Vec<_> = ran.records.iter().filter_map(of_the_third).collect();
+    let (falling, asleep) = (MachineState::Falling, MachineState::Asleep);
+    assert_eq!(states, [(10, falling), (16, asleep)], "one block is all that the cap leaves");
+    assert_eq!([1, 2, 3].map(|id| ran.times(id)), [(660, 1_060), (2_060, 2_160), (2_160, 2_260)]);
+}
+
+/// The records of a site that goes on under another description from an instant on; `None` if it is over before.
+fn forked(spec: &SiteSpec, other: &SiteSpec, jobs: &[Job], at: Time) -> Option<Vec<Record>> {
+    let registry = Registry::standard();
+    let (mut grid, mut records) = (support::grid(&registry, spec, jobs).expect("a grid"), Vec::new());
+    grid.run_until(at, &mut records).ok()?;
+    let saved: gridemu::grid::GridSave = support::through_bytes(&grid.snapshot().expect("a state"));
+    let mut grid = support::grid(&registry, other, jobs).expect("a grid");
+    grid.restore(saved, true).expect("it goes on");
+    if let Err(error) = grid.run(&mut records) {
+        assert!(error.to_string().contains("nothing can happen any more"), "{error}");
+    }
+    Some(records)
+}
+
+/// A site of one partition with machines that come and go, of several classes that draw otherwise, some by load, and that sleep; with other rules for
+/// when they sleep.
+struct Restless {
+    spec: SiteSpec,
+    later: SiteSpec,
+    jobs: Vec<Job>,
+}
+
+impl std::fmt::Debug for Restless {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        support::show(f, &self.spec, &self.jobs)?;
+        for group in &self.spec.partitions[0].groups {
+            writeln!(f, "  {:?} idle, {:?} busy, {:?}", group.idle, group.busy, group.by_load)?;
+        }
+        writeln!(f, "  later {}, absent {}", self.later.power, self.spec.partitions[0].absent)?;
+        writeln!(f, "  {:?}, {:?}", self.spec.placement, self.spec.churn)
+    }
+}
+
+fn restless() -> impl Strategy<Value = Restless> {
+    let drawn = (churning(variants(), 25), any::<u64>(), support::sleep(), support::sleep());
+    drawn.prop_map(|(case, number, sleep, other)| {
+        let Churning { mut spec, mut jobs, script } = case;
+        // There is no broker.
+        jobs.iter_mut().for_each(|job| job.grid = None);
+        spec.cap_power(None).expect("no cap");
+        let cores = u64::from(spec.partitions[0].cores);
+        for (at, group) in spec.partitions[0].groups.iter_mut().enumerate() {
+            let [idle, busy] = [group.idle, group.busy].map(Power::milliwatts);
+            let more = (busy - idle) * (number >> (4 * at % 60) & 7) / 4;
+            group.busy = Power::from_milliwatts(idle + more);
+            if number >> (at % 60) & 3 == 1 {
+                let points = [idle, idle + more * 9 / 10, idle + more];
+                group.by_load = Some(points.map(|core| Power::from_milliwatts(core * cores)).to_vec());
+            }
+        }
+        support::put_to_sleep(&mut spec, sleep.clone());
+        for (at, act) in script.acts {
+            let some = |which| Machines { partition: PartitionId(0), which };
+            let act = match act {
+                Act::Leave(which) => ChurnAct::Leave(some(which)),
+                Act::Join(which) => ChurnAct::Join(some(which)),
+                _ => continue,
+            };
+            spec.churn.script.push(PlannedChurn { at, act });
+        }
+        let mut later = spec.clone();
+        if sleep.0.is_some() && later.partitions[0].groups[0].sleep.is_some() {
+            later.power = other.1;
+        }
+        Restless { spec, later, jobs }
+    })
+}
+
 fn without_power(spec: &SiteSpec) -> SiteSpec {
     let mut spec = spec.clone();
     for group in spec.partitions.iter_mut().flat_map(|part| &mut part.groups) {
@@ -188,6 +476,48 @@ proptest! {
             jobs.iter().map(|of| job(of.id.0)).collect::<Vec<_>>()
         };
         prop_assert_eq!(told(&capped), told(&fewer));
+    }
+
+    /// Nothing that is started, wakes up or comes back draws more than the cap, whatever machines do, also after a fork to another power policy and
+    /// another cap. Under a lower cap what runs goes on: then nothing may begin later while more is drawn.
+    #[test]
+    fn what_is_drawn_never_exceeds_the_cap(
+        case in restless(), percent in 1_u64..100, change in -60_i64..60, at in 0_u64..120_000_000,
+    ) {
+        let Restless { mut spec, mut later, jobs } = case;
+        cap_at(&mut spec, percent);
+        let Some(cap) = spec.power_cap.filter(|_| spec.check().is_ok()) else { return Ok(()) };
+        let records_of = |spec: &SiteSpec| {
+            let mut grid = support::grid(&Registry::standard(), spec, &jobs).expect("a grid");
+            let mut records = Vec::new();
+            if let Err(error) = grid.run(&mut records) {
+                assert!(error.to_string().contains("nothing can happen any more"), "{error}");
+            }
+            records
+        };
+        check_cap(&spec, records_of(&spec).iter());
+        let changed = cap.milliwatts() * (100 + change).unsigned_abs() / 100;
+        if later.cap_power(Some(Power::from_milliwatts(changed))).is_err() || later.check().is_err() {
+            return Ok(());
+        }
+        let at = Time::from_micros(at);
+        let Some(records) = forked(&spec, &later, &jobs, at) else { return Ok(()) };
+        let state = later.partitions[0].groups[0].sleep;
+        let settled = at + state.map_or(Span::ZERO, |state| state.wake + state.fall);
+        let mut begun: BTreeMap<(Origin, u64, u32), Time> = BTreeMap::new();
+        for record in &records {
+            if let Record::Segment(run) = record {
+                begun.entry((run.origin, run.job.0, run.attempt)).or_insert(run.from);
+            }
+        }
+        for (time, drawn, _) in draws(&later, records.iter()) {
+            let strictly = change >= 0 || begun.values().any(|begin| *begin == time && time > settled);
+            let cap = if time < at { cap.milliwatts() } else { changed };
+            prop_assert!(
+                drawn <= u128::from(cap) || time >= at && !strictly,
+                "{drawn} mW are drawn at {time} under {cap} mW, after {at}"
+            );
+        }
     }
 
     /// A cap of all that machines draw, or more, changes nothing.

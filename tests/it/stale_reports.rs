@@ -3,6 +3,7 @@
 use gridemu::model::{GridSpec, Job, Record};
 use gridemu::units::{Rate, Span, Time};
 
+use crate::cli::gridemu;
 use crate::grid::{build, jobs_of, plain};
 use crate::support::job;
 
@@ -78,4 +79,18 @@ fn what_ends_early_frees_its_pool() {
             (6, 0, 370, 430),
         ]
     );
+}
+
+/// A pool asks for work once. Tasks that were to answer it, and are taken back while their files are on their way, leave its request open: the run went on for ever
+/// with jobs that no pool asked for again.
+#[test]
+fn what_is_taken_back_on_its_way_leaves_a_request_for_work_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.toml");
+    let scenario = "[[site]]\nname = 'a'\nmachines = [{ class = 'node', count = 5 }]\n[network]\nlatency = '20 ms'\n\
+                    [broker]\npolicy = 'pull'\nreplan = 'every-report'\n\
+                    [[workload]]\npoisson = { jobs = 10, every = '8 min', size = '1..2', runtime = 'exponential[mean=15 min]' }\n\
+                    [[workload]]\nworkflow = 'montage[tasks=40]'\n";
+    std::fs::write(&file, scenario).unwrap();
+    gridemu(&["run", file.to_str().unwrap()]).well();
 }

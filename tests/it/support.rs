@@ -119,6 +119,10 @@ pub(crate) fn put_to_sleep(spec: &mut SiteSpec, (state, policy): (Option<SleepSp
 /// The same, always on.
 pub(crate) fn awake(mut spec: SiteSpec) -> SiteSpec {
     spec.power = "always-on".parse().expect("a power policy");
+    // What a cap leaves goes by the power policy.
+    if spec.cap_power(spec.power_cap).is_err() || spec.check().is_err() {
+        spec.cap_power(None).expect("no cap");
+    }
     spec
 }
 
@@ -215,6 +219,7 @@ pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, recor
             Record::Event(event) => checker.event(event, Row { file: "events", line }),
             Record::Segment(segment) => checker.segment(segment, Row { file: "segments", line }),
             Record::Job(job) => checker.job(job, Row { file: "jobs", line }),
+            Record::Machine(machine) => checker.machine(machine, Row { file: "machines", line }),
             _ => {}
         }
     }
@@ -431,7 +436,7 @@ fn check_job(
     assert_eq!(record.requested_start, job.requested_start, "job {id}");
     let allocation_unit = part.allocation_unit;
     let least = part.rounded(job.size.min());
-    let most = part.rounded(job.size.max()).min(part.most());
+    let most = part.rounded(job.size.max()).min(most_at_once(part));
     assert!(
         (least..=most).contains(&record.procs) && record.procs.is_multiple_of(allocation_unit),
         "job {id}"
@@ -555,6 +560,11 @@ fn reserved_time(spec: &SiteSpec, at: usize, from: Time, to: Time) -> u128 {
         .sum()
 }
 
+/// The most processors that may be in use at once: where watts are counted more may fit at times than surely fits in the end.
+fn most_at_once(part: &PartitionSpec) -> u32 {
+    if part.power_part.is_some_and(|part| part.in_watts) { part.usable() } else { part.most() }
+}
+
 /// While a reservation lasts, the queue's jobs keep off its processors (unless one overran into it).
 fn check_reservations(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord]) {
     let part = &spec.partitions[at];
@@ -570,7 +580,8 @@ fn check_reservations(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord]) {
             segments.iter().filter(|s| s.from <= time && time < s.to).map(|s| s.procs.len()).sum();
         let kept: u32 =
             booked.iter().filter(|r| r.start <= time && time < r.end).map(|r| part.rounded(r.procs)).sum();
-        assert!(used + kept <= part.most(), "{used} in use at {time} beside {kept} reserved");
+        let most = most_at_once(part);
+        assert!(used + kept <= most, "{used} in use at {time} beside {kept} reserved of {most}");
     }
 }
 
@@ -596,7 +607,8 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
     let nominal = u128::from(part.processors()) * SHARE * u128::from(to.since(from).micros());
     assert_eq!(usage.nominal(), nominal);
     let reserved = reserved_time(spec, at, from, to) * SHARE;
-    if spec.overrun {
+    // Where watts are counted a reservation may begin short: fewer fit before machines sleep than in the end.
+    if spec.overrun || part.power_part.is_some_and(|part| part.in_watts) {
         assert!(usage.reserved <= reserved);
     } else {
         assert_eq!(usage.reserved, reserved, "reserved time");

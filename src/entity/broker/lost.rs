@@ -21,6 +21,7 @@ impl Broker {
         self.state.turns.back(task(&job));
         let mut refused = Vec::new();
         self.note_arrival(task(&job), job.grid.as_ref().is_some_and(|grid| grid.first_start.is_some()));
+        self.ask_again(task(&job));
         if let Some((at, earlier)) = self.state.tasks.remove(task(&job)) {
             refused = earlier;
             let pool = self.settle(at, now);

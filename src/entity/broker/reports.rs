@@ -2,7 +2,7 @@
 
 use super::Broker;
 use crate::entity::{EndedJob, Outbox, SiteReport, Stamp};
-use crate::model::PoolId;
+use crate::model::{PoolId, TaskId};
 
 impl Broker {
     /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
@@ -61,5 +61,15 @@ impl Broker {
         let coming = self.state.tasks.coming(at, measured);
         self.state.pools[at].asked = procs.saturating_sub(coming);
         self.fresh = true;
+    }
+
+    /// What a pool has asked for is open again where a task that was to answer it comes back from elsewhere: its site never knew of it, and so
+    /// does not ask again.
+    pub(super) fn ask_again(&mut self, task: TaskId) {
+        if let Some(placed) = self.state.tasks.placed(task).filter(|_| self.abilities.pulls)
+            && placed.arrival.is_none()
+        {
+            self.state.pools[placed.pool].asked += placed.procs;
+        }
     }
 }

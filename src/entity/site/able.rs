@@ -16,7 +16,7 @@ impl Site {
     ) -> Result<(Box<dyn LocalPolicy>, Abilities), EntityError> {
         let (policy, abilities) = registry.build(&spec.policy)?;
         let shares = abilities.multiprogramming_level > 1;
-        let is_capped = spec.partitions.iter().any(|part| part.most_in_use.is_some());
+        let is_capped = spec.partitions.iter().any(|part| part.most_in_use.is_some() || part.counts_watts());
         let loads = spec.partitions.iter().flat_map(|part| &part.groups).any(|group| group.by_load.is_some());
         let by_event = spec.order == InstantOrder::Event;
         let lacks = [

@@ -35,7 +35,7 @@ impl Site {
         self.churn_due(now, outbox)?;
         let mut step = Step::new(now.time, outbox, &mut self.ended);
         for (at, partition) in self.partitions.iter_mut().enumerate() {
-            partition.follow_power(&mut step);
+            self.touched[at] |= partition.follow_power(&mut step);
             self.touched[at] |= partition.follow_book(&mut step);
             self.touched[at] |= partition.wake(now.time);
             // These are arrivals, and so come after the notifications of ends; neither affects the other, and this loop runs
@@ -50,7 +50,9 @@ impl Site {
         for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
             *touched |= partition.execute_due(&mut step)?;
             pass(partition, touched, &mut step)?;
-            partition.settle_power(&mut step);
+            while partition.settle_power(&mut step)? {
+                partition.pass(&mut step)?;
+            }
         }
         self.report_ends(now, outbox)
     }
@@ -62,7 +64,7 @@ impl Site {
         self.churn_due(now, outbox)?;
         let mut step = Step::new(time, outbox, &mut self.ended);
         for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
-            partition.follow_power(&mut step);
+            *touched |= partition.follow_power(&mut step);
             partition.begin_instant(time);
             *touched |= partition.end_bookings(&mut step);
             pass(partition, touched, &mut step)?;
@@ -90,7 +92,10 @@ impl Site {
             partition.end_instant(&mut step)?;
             // Commands are refused here: no policy that runs under this order processes them.
             partition.execute_due(&mut step)?;
-            partition.settle_power(&mut step);
+            while partition.settle_power(&mut step)? {
+                partition.pass(&mut step)?;
+                partition.end_instant(&mut step)?;
+            }
         }
         self.report_ends(now, outbox)
     }

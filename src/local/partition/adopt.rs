@@ -8,7 +8,9 @@ use crate::local::prices::Prices;
 use crate::local::state::State;
 use crate::local::table::{Charged, Phase};
 use crate::local::{Abilities, LiveJob, PartitionError, SleepRule, Step};
-use crate::model::{Checkpointing, EventCause, EventKind, JobKey, MachineState, PerKwh, ProcSet, SleepSpec};
+use crate::model::{
+    Checkpointing, EventCause, EventKind, JobKey, MachineState, PerKwh, PowerPart, ProcSet, SleepSpec,
+};
 use crate::units::{Rate, Time};
 
 /// The part of the description that a partition's state depends on and that may change in the middle of a run.
@@ -22,6 +24,8 @@ pub(super) struct Terms {
     pub(super) sleep: Vec<Option<(SleepSpec, SleepRule)>>,
     /// The most processors in use at once, under a power cap.
     pub(super) most_in_use: Option<u32>,
+    /// The part of a power cap.
+    pub(super) power_part: Option<PowerPart>,
 }
 
 impl State {
@@ -111,6 +115,8 @@ impl State {
         }
         idle.remove_all(&self.down);
         self.give_free(&free, free.len(), step.now);
+        // The jobs have been taken off.
+        self.count_watts(&ProcSet::new());
         self.machines(&idle, MachineState::Idle, step);
         // Stalled jobs keep processors from others, unless these are shared.
         self.recount();
@@ -170,6 +176,7 @@ impl Partition {
             prices: Prices::of(&self.state.spec, &self.state.settings),
             sleep: self.state.sleep_terms(),
             most_in_use: self.state.spec.most_in_use,
+            power_part: self.state.spec.power_part,
         }
     }
 
@@ -205,7 +212,14 @@ impl Partition {
             state.sleep_by(&terms.sleep, step);
             begins_anew = state.begin_anew(step).map_err(|error| error.to_string())?;
         }
-        let is_capped_anew = terms.most_in_use != before.most_in_use;
+        let in_watts = |terms: &Terms| terms.power_part.filter(|part| part.in_watts);
+        let counts_watts = in_watts(&terms).is_some() || state.watts.is_some();
+        let is_capped_anew = terms.most_in_use != before.most_in_use
+            || in_watts(&terms) != in_watts(before)
+            || counts_watts
+                && (terms.sleep != before.sleep
+                    || terms.prices != before.prices
+                    || terms.power_part != before.power_part);
         if terms.policy != before.policy || is_capped_anew {
             // Jobs that run go on, also where they are more than a lower cap leaves.
             state.take_off(step);

@@ -36,6 +36,8 @@ impl Partition {
     /// The policy is notified first of the jobs that fail ([`Change::Ended`]), then of the smaller capacity
     /// ([`Change::Left`]), then of waiting jobs that become ineligible or return, then of those that wait again.
     pub fn leave(&mut self, machines: &ProcSet, cause: EventCause, step: &mut Step<'_>) {
+        // What a power cap kept off is down itself now.
+        self.state.kept_off.remove_all(machines);
         let leaving = self.state.machines_that(machines, false);
         let before = self.state.capacity;
         let mut again = Vec::new();
@@ -67,7 +69,8 @@ impl Partition {
     }
 
     /// Machines come up: jobs that were stalled for them continue, and ineligible jobs that now fit join the queue again.
-    /// Machines that are already up, or do not exist, change nothing.
+    /// Machines that are already up, or do not exist, change nothing. Those that would exceed a power cap in watts stay off until they do not
+    /// ([`Partition::settle_power`]).
     ///
     /// The policy is notified of the larger capacity ([`Change::Joined`]), then of the jobs that continue
     /// ([`Change::Continued`]), then of those that wait again.
@@ -80,10 +83,16 @@ impl Partition {
         cause: EventCause,
         step: &mut Step<'_>,
     ) -> Result<(), PartitionError> {
-        let joining = self.state.machines_that(machines, true);
+        let mut joining = self.state.machines_that(machines, true);
+        if let Some(watts) = &self.state.watts {
+            let come = watts.may_return(&joining);
+            self.state.kept_off.insert_all(&joining.difference(&come));
+            joining = come;
+        }
         if joining.is_empty() {
             return Ok(());
         }
+        self.state.kept_off.remove_all(&joining);
         let before = self.state.capacity;
         let procs = self.state.processors_of(&joining);
         self.state.settle_missing(step.now);
@@ -278,7 +287,7 @@ impl Partition {
     }
 
     /// Makes waiting jobs ineligible that need more processors than the capacity.
-    fn withdraw_too_large(&mut self, now: Time) {
+    pub(super) fn withdraw_too_large(&mut self, now: Time) {
         let capacity = self.state.capacity;
         let waiting = self.state.keys(|job| job.phase == Phase::Waiting && job.procs > capacity);
         for key in &waiting {

@@ -1,8 +1,8 @@
 //! The state of a partition as its site reports it to the grid.
 
 use super::Partition;
-use crate::local::{StartEstimates, Step, View};
-use crate::model::Payer;
+use crate::local::{Change, PartitionError, StartEstimates, Step, View};
+use crate::model::{EventCause, Payer};
 use crate::units::{Power, Price, Rate, Time};
 
 impl Partition {
@@ -13,7 +13,7 @@ impl Partition {
 
     /// The free processors by group of machines, in the order in which they are given; none if there is one group.
     pub fn free_by_group(&self) -> Vec<u32> {
-        self.state.groups.count(&self.state.free)
+        self.state.groups.count(self.state.pool())
     }
 
     /// When an arriving job could start, between two instants; see [`crate::local::LocalPolicy::start_estimates`].
@@ -63,19 +63,64 @@ impl Partition {
             || self.wake.is_some()
             || self.state.book.next_change().is_some()
             || self.state.agenda.next().is_some()
+            || self.gains_power()
     }
 
-    /// Ends transitions of machines that are due: they sleep, are awake, or have been idle for long enough.
-    pub fn follow_power(&mut self, step: &mut Step<'_>) {
-        if self.state.sleepers.is_some() {
-            self.state.follow_power(step);
+    /// Whether machines that go to sleep may leave more power to jobs that wait.
+    fn gains_power(&self) -> bool {
+        let state = &self.state;
+        let waits = state.waiting > 0 || state.ineligible.len() > 0;
+        waits && state.watts.is_some() && state.sleepers.as_ref().is_some_and(|all| all.next().is_some())
+    }
+
+    /// Ends transitions of machines that are due: they sleep, are awake, or have been idle for long enough. True if a power cap leaves more
+    /// processors to jobs from now on, so that there is to be a pass.
+    pub fn follow_power(&mut self, step: &mut Step<'_>) -> bool {
+        if self.state.sleepers.is_none() {
+            return false;
         }
+        self.state.follow_power(step);
+        self.follow_cap(step)
     }
 
     /// After the passes of an instant: puts machines to sleep that have been idle for long enough, and wakes up those that a reserve
-    /// lacks.
-    pub fn settle_power(&mut self, step: &mut Step<'_>) {
+    /// lacks. Then those come up that a power cap has kept off, as far as there is room. True if the cap leaves more processors to jobs
+    /// from now on, so that there is to be a pass.
+    ///
+    /// # Errors
+    /// [`PartitionError::EndOfTime`] if a job that continues would end beyond the time axis.
+    pub fn settle_power(&mut self, step: &mut Step<'_>) -> Result<bool, PartitionError> {
         self.state.settle_power(step);
+        let mut more = self.follow_cap(step);
+        if !self.state.kept_off.is_empty() && self.state.deferred == 0 {
+            let off = self.state.kept_off.clone();
+            let before = self.state.missing;
+            self.join(&off, EventCause::PowerCap, step)?;
+            more |= self.state.missing != before;
+        }
+        Ok(more)
+    }
+
+    /// Determines what a power cap in watts leaves to jobs, if machines draw otherwise than before. True if it is more.
+    pub(super) fn follow_cap(&mut self, step: &mut Step<'_>) -> bool {
+        self.state.choose_anew();
+        if !self.state.is_power_changed() {
+            return false;
+        }
+        let before = self.state.capacity;
+        self.state.recount();
+        let after = self.state.capacity;
+        if self.state.book.pending().iter().any(|booking| booking.owed > 0) {
+            self.state.fill_bookings(step);
+        }
+        if after > before {
+            self.notify(Change::Joined, step.now);
+            self.requeue_fitting(step.now);
+        } else if after < before {
+            self.notify(Change::Left, step.now);
+            self.withdraw_too_large(step.now);
+        }
+        after > before
     }
 
     /// Begins the account of the processors now, if it has not begun.

@@ -21,6 +21,7 @@ impl Partition {
         if self.state.spec.most_in_use.is_some() {
             self.refuse_too_large(step);
         }
+        self.follow_cap(step);
         let mut actions = std::mem::take(&mut self.actions);
         actions.begin(now);
         let view = View { state: &self.state, now };

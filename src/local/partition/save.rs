@@ -47,6 +47,10 @@ pub struct PartitionSave {
     meter: Meter,
     loads: Option<Box<Loads>>,
     sleepers: Option<Box<Sleepers>>,
+    /// The free processors that a power cap in watts lets be given.
+    given: ProcSet,
+    /// Machines that a power cap keeps off.
+    kept_off: ProcSet,
     begins: BTreeMap<Time, Vec<JobKey>>,
     terms: Terms,
     policy: Vec<u8>,
@@ -87,6 +91,8 @@ impl Partition {
         let state = &self.state;
         let mut ends: Vec<_> = state.ends.iter().map(|Reverse(end)| *end).collect();
         ends.sort_unstable();
+        let mut given = state.watts.as_ref().map_or_else(ProcSet::new, |watts| watts.given.clone());
+        given.trim();
         let mut table = state.table.clone();
         if state.agenda.knows_any() {
             table.iter_mut().for_each(LiveJob::drop_taken_commands);
@@ -112,6 +118,8 @@ impl Partition {
             meter: state.meter,
             loads: state.loads.clone(),
             sleepers: state.sleepers.clone(),
+            given,
+            kept_off: state.kept_off.clone(),
             begins: state.begins.clone(),
             terms: self.terms(),
             policy: self.policy.save(),
@@ -169,6 +177,7 @@ impl Partition {
         state.loads = saved.loads;
         state.loads.iter_mut().for_each(|loads| loads.tabulate());
         state.sleepers = saved.sleepers;
+        state.kept_off = saved.kept_off;
         state.begins = saved.begins;
         state.slow = saved.slow.into_iter().collect();
         state.agenda = saved.agenda;
@@ -176,7 +185,14 @@ impl Partition {
         saved.ineligible.into_iter().for_each(|key| state.wait_for_machines(key));
         (state.deferred, state.ending) = (0, 0);
         state.reshared = ProcSet::new();
+        state.watts = None;
         state.set_down(saved.down);
+        state.count_watts(&saved.given);
+        if !adopt || terms == saved.terms {
+            // It was chosen when it was saved.
+            state.watts.iter_mut().for_each(|watts| watts.changed = false);
+        }
+        state.recount();
         self.late.clear();
         self.wake = saved.wake;
         let site = self.state.settings.site_name.clone();

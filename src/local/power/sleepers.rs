@@ -49,6 +49,8 @@ pub(in crate::local) struct Sleepers {
     dormant: ProcSet,
     /// Their number.
     dormant_procs: u32,
+    /// Processors that are neither free nor in use.
+    withheld: ProcSet,
     /// What has changed since it was last taken.
     #[serde(skip)]
     changes: Vec<Transition>,
@@ -99,6 +101,15 @@ impl Counts {
     }
 }
 
+/// What a machine does, apart from its jobs.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(in crate::local) enum Standing {
+    Awake,
+    Asleep,
+    Waking,
+    Falling,
+}
+
 impl Sleepers {
     /// The machines of a partition, all awake, up and idle. `terms` has the sleep state and the rule of each group that sleeps.
     pub(in crate::local) fn of(
@@ -132,6 +143,7 @@ impl Sleepers {
             ready: ProcSet::new(),
             dormant: ProcSet::new(),
             dormant_procs: 0,
+            withheld: ProcSet::new(),
             changes: Vec::new(),
             unbalanced: false,
             spare: ProcSet::new(),
@@ -152,17 +164,36 @@ impl Sleepers {
     }
 
     /// Other terms from now on, for transitions to come. A machine that is idle sleeps when it would have before, if it still does.
-    pub(in crate::local) fn change(&mut self, terms: &[Option<(SleepSpec, SleepRule)>], now: Time) {
+    /// [`Sleepers::balance`] is to follow.
+    pub(in crate::local) fn change(&mut self, terms: &[Option<(SleepSpec, SleepRule)>]) {
         self.follow(terms);
         self.ready = self.unused.difference(&self.away);
         self.ready.remove_all(&self.idle.all());
-        self.balance(now);
     }
 
     /// The sleep state of each group that has one, with how many of its machines are not awake.
     pub(in crate::local) fn counts(&self) -> impl Iterator<Item = (&SleepSpec, Counts, usize)> {
         let states = self.groups.iter().enumerate();
         states.filter_map(|(at, group)| Some((group.state.as_ref()?, group.count, at)))
+    }
+
+    /// What a machine does.
+    pub(in crate::local) fn standing(&self, machine: u32) -> Standing {
+        if !self.away.contains(machine) {
+            Standing::Awake
+        } else if self.asleep.contains(machine) {
+            Standing::Asleep
+        } else if self.rising.contains(machine) {
+            Standing::Waking
+        } else {
+            Standing::Falling
+        }
+    }
+
+    /// The sleep state of a group, and whether its machines go there from now on.
+    pub(in crate::local) fn state_of(&self, group: usize) -> Option<(SleepSpec, bool)> {
+        let group = self.groups.get(group)?;
+        Some((group.state?, group.after < Span::MAX))
     }
 
     /// Free processors of machines that are not awake, and their number.
@@ -209,10 +240,39 @@ impl Sleepers {
     pub(in crate::local) fn give(&mut self, procs: &ProcSet, now: Time) {
         // A machine that sleeps is not in use.
         if !(self.waking.is_empty() && self.falling.is_empty()) {
-            let dormant = self.not_awake(procs);
-            self.dormant_procs += dormant.len();
-            self.dormant.insert_all(&dormant);
+            self.rest(procs);
         }
+        self.end(procs, now);
+    }
+
+    /// Processors of machines that are up are not in use any more, and not free either: of incomplete allocation blocks.
+    pub(in crate::local) fn release(&mut self, procs: &ProcSet, now: Time) {
+        self.withheld.insert_all(procs);
+        self.end(procs, now);
+    }
+
+    /// Free processors of machines that stay up are not free any more, and nobody uses them: their allocation blocks are incomplete.
+    pub(in crate::local) fn withhold(&mut self, procs: &ProcSet) {
+        self.rouse(procs);
+        self.withheld.insert_all(procs);
+    }
+
+    /// Processors that nobody uses are free again.
+    pub(in crate::local) fn allow(&mut self, procs: &ProcSet) {
+        self.withheld.remove_all(procs);
+        self.withheld.trim();
+        self.rest(procs);
+    }
+
+    /// Processors are free: those of machines that are not awake are dormant.
+    fn rest(&mut self, procs: &ProcSet) {
+        let dormant = self.not_awake(procs);
+        self.dormant_procs += dormant.len();
+        self.dormant.insert_all(&dormant);
+    }
+
+    /// Processors are not in use any more.
+    fn end(&mut self, procs: &ProcSet, now: Time) {
         if self.cores == 1 {
             return self.end_use(procs, now);
         }
@@ -285,7 +345,10 @@ impl Sleepers {
 
     /// Machines go down: all their processors count as in use.
     pub(in crate::local) fn leave(&mut self, machines: &ProcSet) {
-        self.rouse(&self.processors(machines));
+        let procs = self.processors(machines).into_owned();
+        self.rouse(&procs);
+        self.withheld.remove_all(&procs);
+        self.withheld.trim();
         if self.cores > 1 {
             for at in machines.iter() {
                 // One that is never given is always in use.
@@ -396,16 +459,31 @@ impl Sleepers {
         }
     }
 
-    /// Puts machines to sleep that may, and wakes up as many as the reserve lacks.
-    pub(in crate::local) fn balance(&mut self, now: Time) {
+    /// Puts machines to sleep that may, except those that `stay` awake, and wakes up as many as the reserve lacks: those of them that `may_wake`
+    /// leaves.
+    pub(in crate::local) fn balance(
+        &mut self,
+        now: Time,
+        stay: Option<&ProcSet>,
+        may_wake: impl FnOnce(&Self, ProcSet) -> ProcSet,
+    ) {
         self.unbalanced = false;
+        let staying = stay.map(|stay| self.ready.intersection(stay));
+        if let Some(staying) = &staying {
+            self.ready.remove_all(staying);
+        }
         if !self.ready.is_empty() {
             self.put_to_sleep(now);
+        }
+        if let Some(staying) = &staying {
+            self.ready.insert_all(staying);
         }
         if self.reserve > 0 && !self.asleep.is_empty() {
             let there = self.awake_idle() + self.unused.common(&self.rising);
             let lacking = self.reserve.saturating_sub(there).min(self.asleep.len());
-            self.wake(self.asleep.lowest(lacking).unwrap_or_default(), now);
+            let lowest = self.asleep.lowest(lacking).unwrap_or_default();
+            let woken = may_wake(self, lowest);
+            self.wake(woken, now);
         }
     }
 
@@ -430,7 +508,10 @@ impl Sleepers {
             }
         }
         self.away.insert_all(&fallen);
-        let procs = self.processors(&fallen);
+        let mut procs = self.processors(&fallen);
+        if !self.withheld.is_disjoint(&procs) {
+            procs = Cow::Owned(procs.difference(&self.withheld));
+        }
         self.dormant_procs += procs.len();
         self.dormant.insert_all(&procs);
         self.changes.push(Transition { machines: fallen, state: MachineState::Falling });
@@ -463,7 +544,7 @@ impl Sleepers {
     }
 
     /// Whether no machine sleeps or is on its way there or back.
-    fn all_awake(&self) -> bool {
+    pub(in crate::local) fn all_awake(&self) -> bool {
         self.groups.iter().all(|group| group.count.all() == 0)
     }
 

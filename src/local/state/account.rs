@@ -126,7 +126,7 @@ impl State {
     pub(in crate::local) fn fill_bookings(&mut self, step: &mut Step<'_>) {
         self.settle_missing(step.now);
         // The earlier ones first, each as much as there is.
-        let mut left = self.givable();
+        let mut left = if self.exceeds_cap() { 0 } else { self.givable() };
         let lacking = self.book.begun(step.now).map(|booking| {
             let give = booking.owed.min(left);
             left -= give;
@@ -205,6 +205,7 @@ impl State {
     /// Frees the processors of a reservation; others that are owed some take theirs first.
     pub(in crate::local) fn give_back(&mut self, taken: &ProcSet, step: &mut Step<'_>) {
         self.give_free(taken, taken.len(), step.now);
+        self.count_left(taken);
         self.machines(taken, MachineState::Idle, step);
         self.fill_bookings(step);
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::State;
 use crate::local::error::PartitionError;
 use crate::local::power::Sleepers;
+use crate::local::watts::{Stand, Watts};
 use crate::local::{LiveJob, Phase, SleepRule, Step};
 use crate::model::{EventCause, EventKind, EventRecord, JobKey, MachineState, ProcSet, SleepSpec};
 use crate::platform::{Draw, Stretch, Usage};
@@ -131,14 +132,21 @@ impl State {
         self.sleepers.as_ref().is_none_or(|sleepers| sleepers.not_awake(procs).is_empty())
     }
 
-    /// Processors that are free and awake, in whole allocation blocks: one that is awake in part waits like one that sleeps.
+    /// The free processors, as far as a power cap in watts lets them be given.
+    #[inline(always)]
+    pub(in crate::local) fn pool(&self) -> &ProcSet {
+        self.watts.as_ref().map_or(&self.free, |watts| &watts.given)
+    }
+
+    /// Processors that may be given and are awake, in whole allocation blocks: one that is awake in part waits like one that sleeps.
     pub(in crate::local) fn awake(&self) -> u32 {
-        let Some(sleepers) = &self.sleepers else { return self.unused };
+        let all = if self.watts.is_some() { self.pool().len() } else { self.unused };
+        let Some(sleepers) = &self.sleepers else { return all };
         let (dormant, count) = sleepers.dormant();
-        if self.spec.allocation_unit <= 1 {
-            return self.unused - count;
+        if self.spec.allocation_unit > 1 {
+            return all - self.pool().intersection(&self.blocks(dormant)).len();
         }
-        self.unused - self.free.intersection(&self.blocks(dormant)).len()
+        all - if self.watts.is_some() { self.pool().intersection(dormant).len() } else { count }
     }
 
     /// So many free processors: those of machines that are awake first, each by the placement rule.
@@ -146,23 +154,24 @@ impl State {
     pub(in crate::local) fn pick(&self, count: u32) -> Option<ProcSet> {
         match &self.sleepers {
             Some(sleepers) if sleepers.dormant().1 > 0 => self.pick_awake(count, sleepers.dormant().0),
-            _ => self.groups.pick(&self.free, count),
+            _ => self.groups.pick(self.pool(), count),
         }
     }
 
     /// The same, if free processors of machines that are not awake are `dormant`.
     fn pick_awake(&self, count: u32, dormant: &ProcSet) -> Option<ProcSet> {
-        let picked = self.groups.pick(&self.free, count)?;
+        let picked = self.groups.pick(self.pool(), count)?;
         let waits = match self.spec.allocation_unit {
-            0 | 1 => Cow::Borrowed(dormant),
-            _ => Cow::Owned(self.free.intersection(&self.blocks(dormant))),
+            0 | 1 if self.watts.is_none() => Cow::Borrowed(dormant),
+            0 | 1 => Cow::Owned(self.pool().intersection(dormant)),
+            _ => Cow::Owned(self.pool().intersection(&self.blocks(dormant))),
         };
         // Jobs keep those machines awake that come first: often there is nothing to choose.
         if picked.is_disjoint(&waits) {
             return Some(picked);
         }
         let first = count.min(self.awake());
-        let mut picked = self.groups.pick(&self.free.difference(&waits), first)?;
+        let mut picked = self.groups.pick(&self.pool().difference(&waits), first)?;
         picked.insert_all(&self.groups.pick(&waits, count - first)?);
         Some(picked)
     }
@@ -174,14 +183,29 @@ impl State {
         step: &mut Step<'_>,
     ) {
         self.settle_missing(step.now);
+        let is_new = self.sleepers.is_none();
         if let Some(sleepers) = &mut self.sleepers {
-            sleepers.change(terms, step.now);
+            sleepers.change(terms);
         } else {
             let mut sleepers = Sleepers::of(&self.spec, terms, step.now);
             let mut used = ProcSet::full(self.spec.usable());
             used.remove_all(&self.free);
+            // The rest of an incomplete block that no stalled job keeps is used by nobody.
+            let mut rest = used.difference(&self.here);
+            rest.remove_all(&self.down);
+            let stalled = self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled);
+            stalled.for_each(|(_, job)| rest.remove_all(&job.placement));
+            used.remove_all(&rest);
+            sleepers.withhold(&rest);
             sleepers.take(&used, step.now);
             self.sleepers = Some(Box::new(sleepers));
+        }
+        if let Some(watts) = self.watts.take() {
+            // What machines draw goes by the new terms.
+            self.count_watts(&watts.given);
+        }
+        if !is_new {
+            self.balance_machines(step.now);
         }
         self.note_transitions(step);
     }
@@ -234,17 +258,36 @@ impl State {
         if self.sleepers.is_some() && self.deferred == 0 {
             if self.sleepers.as_mut().is_some_and(|sleepers| !sleepers.is_balanced()) {
                 self.settle_missing(step.now);
-                if let Some(sleepers) = &mut self.sleepers {
-                    sleepers.balance(step.now);
-                }
+                self.balance_machines(step.now);
             }
             self.note_transitions(step);
+        }
+    }
+
+    /// Puts machines to sleep, and wakes up those that may although nobody needs them: all, unless a power cap in watts leaves room only for the
+    /// first ones.
+    fn balance_machines(&mut self, now: Time) {
+        let (watts, down, spec) = (self.watts.as_deref(), &self.down, &self.spec);
+        if let Some(sleepers) = &mut self.sleepers {
+            // Going to sleep may draw more than idling, where a fork has left no room for that.
+            let stay = watts.and_then(Watts::stay_awake);
+            sleepers.balance(now, stay.as_ref(), |sleepers, machines| match watts {
+                None => machines,
+                Some(watts) => {
+                    let stand = Stand { sleepers: Some(sleepers), down };
+                    watts.may_wake(&machines, !spec.counts_watts(), stand)
+                }
+            });
         }
     }
 
     /// Records what machines have begun to do.
     pub(in crate::local) fn note_transitions(&mut self, step: &mut Step<'_>) {
         let changes = self.sleepers.as_mut().map(|sleepers| sleepers.changes()).unwrap_or_default();
+        if let Some(watts) = &mut self.watts {
+            let stand = Stand { sleepers: self.sleepers.as_deref(), down: &self.down };
+            changes.iter().for_each(|change| watts.follow_machines(&change.machines, stand));
+        }
         for change in changes.into_iter().filter(|_| self.settings.record_machines) {
             let procs = self.processors_of(&change.machines);
             let mut reserved = ProcSet::new();

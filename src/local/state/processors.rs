@@ -49,6 +49,7 @@ impl State {
             self.set_free(&last, step.now);
             self.idle(idle, step);
         }
+        self.count_left(placement);
         if self.book.pending().iter().any(|booking| booking.owed > 0) {
             self.fill_bookings(step);
         }
@@ -62,6 +63,7 @@ impl State {
         if self.sleepers.is_some() {
             self.wake_for(procs, step);
         }
+        self.count_taken(procs);
     }
 
     /// Adds processors to the free ones.
@@ -110,10 +112,17 @@ impl State {
         (last, idle)
     }
 
-    /// Marks those of `procs` that are up as free.
+    /// Marks those of `procs` that are up as free; others may be the rest of an incomplete block, which nobody uses from now on.
     fn set_free(&mut self, procs: &ProcSet, now: Time) {
         let back = procs.intersection(&self.here);
         self.give_free(&back, back.len(), now);
+        if let Some(sleepers) = &mut self.sleepers
+            && back.len() < procs.len()
+        {
+            let mut rest = procs.difference(&back);
+            rest.remove_all(&self.down);
+            sleepers.release(&rest, now);
+        }
     }
 
     /// Records that processors have become idle, unless they are down.
@@ -202,22 +211,31 @@ impl State {
         self.unused -= free.len();
         self.free.remove_all(&free);
         if self.sleepers.is_some() {
-            // The rest is of machines that stay, but whose blocks are incomplete.
+            // The rest is of machines that stay, but whose blocks are incomplete. Nobody uses it, so none wakes up.
             free.remove_all(procs);
             self.forget_sleepers(procs);
-            self.wake_for(&free, step);
+            if let Some(sleepers) = &mut self.sleepers {
+                sleepers.withhold(&free);
+            }
         }
-        let mut rest = ProcSet::new();
+        let (mut rest, mut owed) = (ProcSet::new(), ProcSet::new());
         for booking in self.book.begun(step.now) {
             let gone = booking.taken.intersection(&lost);
             if booking.state == BookingState::Active && !gone.is_empty() {
                 booking.owed += gone.len();
                 booking.taken.remove_all(&gone);
+                owed.insert_all(&gone);
                 rest.insert_all(&gone);
             }
         }
         // The rest of an incomplete block is up, but cannot be given.
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.release(&rest.difference(&self.down), step.now);
+        }
         self.idle(rest, step);
+        self.count_left(&owed);
+        self.count_machines(procs);
+        self.count_machines(&lost);
         lost
     }
 
@@ -236,7 +254,29 @@ impl State {
         } else {
             whole = whole.iter().filter(|proc| self.load[*proc as usize].jobs == 0).collect();
         }
-        self.set_free(&whole, step.now);
+        if self.sleepers.is_some() {
+            self.complete(procs, &whole, step.now);
+        } else {
+            self.set_free(&whole, step.now);
+        }
+        self.count_machines(procs);
+    }
+
+    /// The same where machines sleep: those of `procs` are awake and in use, as it seems, and nobody uses the `whole` blocks' other processors.
+    fn complete(&mut self, procs: &ProcSet, whole: &ProcSet, now: Time) {
+        let own = whole.intersection(procs);
+        self.give_free(&own, own.len(), now);
+        let others = whole.difference(procs);
+        self.free.insert_all(&others);
+        self.unused += others.len();
+        let mut rest = procs.intersection(&ProcSet::full(self.spec.usable()));
+        rest.remove_all(&own);
+        let stalled = self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled);
+        stalled.for_each(|(_, job)| rest.remove_all(&job.placement));
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.allow(&others);
+            sleepers.release(&rest, now);
+        }
     }
 
     /// Restores which processors are down; the free processors are not changed.
@@ -263,8 +303,14 @@ impl State {
         // Until a policy without sharing has taken over from one with sharing, two stalled jobs may keep the same processor.
         let sharing = self.multiprogramming_level > 1;
         let there = self.here.len().saturating_sub(if sharing { 0 } else { kept });
-        let is_capped = self.spec.most_in_use.is_some() && !sharing;
+        if !self.counts_watts() {
+            self.watts = None;
+        }
+        let is_capped = self.spec.most_in_use.is_some() && !self.spec.counts_watts() && !sharing;
         self.capacity = if is_capped { there.min(most) } else { there };
+        if self.watts.is_some() {
+            self.capacity = self.capacity.min(there - self.choose_given());
+        }
         self.kept_back = there - self.capacity;
     }
 
@@ -306,6 +352,7 @@ impl State {
             let (last, _) = self.unload(placement, 1, Rate::ZERO);
             self.set_free(&last, now);
         }
+        self.count_left(placement);
     }
 
     /// The machines that a set of processors belongs to.

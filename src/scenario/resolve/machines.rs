@@ -183,6 +183,7 @@ impl Checker<'_> {
             cores,
             allocation_unit,
             most_in_use: None,
+            power_part: None,
         }
     }
 

@@ -126,6 +126,8 @@ const KNOWN: &[Known] = &[
     known("energy.asleep_kwh", "energy of machines that slept", "kWh", Neither, "Energy that machines drew while they slept."),
     known("energy.transitions_kwh", "energy of transitions", "kWh", Lower, "Energy that machines drew on their way to sleep and back."),
     known("meter_kwh", "IT energy", "kWh", Lower, "Energy of jobs and of machines without jobs."),
+    known("power_cap_w", "power cap", "W", Neither, "What machines may draw at most."),
+    known("most_in_use", "processors under the cap", "", Neither, "The most processors that a power cap lets be in use at once."),
     known("facility_kwh", "facility energy", "kWh", Lower, "IT energy times PUE."),
     known("ledger.energy_kwh.*", "energy spent", "kWh", Lower, "Energy that was drawn for this purpose; cooling is PUE, data what the network drew to move it, total all of it."),
     known("ledger.energy_kwh.asleep", "energy spent", "kWh", Neither, "Energy that machines drew while they slept."),

@@ -21,6 +21,8 @@ enum Mode {
 struct Machine {
     /// Its usable processors that are in use.
     used: Vec<u32>,
+    /// Those that are neither free nor in use.
+    withheld: Vec<u32>,
     mode: Mode,
     up: bool,
 }
@@ -39,7 +41,7 @@ struct Twin {
 
 impl Twin {
     fn new(spec: &PartitionSpec, terms: Terms, now: Time) -> Self {
-        let machine = Machine { used: Vec::new(), mode: Mode::Awake(None), up: true };
+        let machine = Machine { used: Vec::new(), withheld: Vec::new(), mode: Mode::Awake(None), up: true };
         let machines = vec![machine; spec.machines() as usize];
         let states = vec![None; spec.groups.len()];
         let mut twin =
@@ -123,8 +125,15 @@ impl Twin {
         }
     }
 
+    fn withhold(&mut self, procs: &[u32]) {
+        for proc in procs {
+            self.machines[(proc / self.spec.cores) as usize].withheld.push(*proc);
+        }
+    }
+
     fn leave(&mut self, machine: usize) {
         self.machines[machine].used.clear();
+        self.machines[machine].withheld.clear();
         (self.machines[machine].up, self.machines[machine].mode) = (false, Mode::Awake(None));
     }
 
@@ -226,7 +235,9 @@ impl Twin {
     fn free(&self) -> Vec<u32> {
         let free = |at: usize| {
             let machine = &self.machines[at];
-            self.processors(at).into_iter().filter(|proc| machine.up && !machine.used.contains(proc))
+            self.processors(at)
+                .into_iter()
+                .filter(|proc| machine.up && !machine.used.contains(proc) && !machine.withheld.contains(proc))
         };
         self.all().flat_map(free).collect()
     }
@@ -255,6 +266,12 @@ enum Act {
     Take(usize, usize),
     /// A job gives back what it has.
     Give(usize),
+    /// The same, but nobody else may have it.
+    Release(usize),
+    /// So many of the free processors are not free any more.
+    Withhold(usize, usize),
+    /// All that is neither free nor in use is free again.
+    Allow,
     Leave(usize),
     Join(usize),
     Change(Terms),
@@ -265,6 +282,9 @@ fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         6 => (any::<usize>(), 1_usize..40).prop_map(|(from, count)| Act::Take(from, count)),
         5 => any::<usize>().prop_map(Act::Give),
+        1 => any::<usize>().prop_map(Act::Release),
+        1 => (any::<usize>(), 1_usize..20).prop_map(|(from, count)| Act::Withhold(from, count)),
+        2 => Just(Act::Allow),
         1 => any::<usize>().prop_map(Act::Leave),
         1 => any::<usize>().prop_map(Act::Join),
         1 => terms().prop_map(Act::Change),
@@ -335,6 +355,25 @@ proptest! {
                     real.give(&procs.iter().copied().collect(), now);
                     twin.give(&procs, now);
                 }
+                Act::Release(which) if !jobs.is_empty() => {
+                    let procs = jobs.swap_remove(which % jobs.len());
+                    real.release(&procs.iter().copied().collect(), now);
+                    twin.give(&procs, now);
+                    twin.withhold(&procs);
+                }
+                Act::Withhold(from, count) => {
+                    let free = twin.free();
+                    if !free.is_empty() {
+                        let from = from % free.len();
+                        let procs = &free[from..(from + count).min(free.len())];
+                        real.withhold(&procs.iter().copied().collect());
+                        twin.withhold(procs);
+                    }
+                }
+                Act::Allow => {
+                    let all = twin.machines.iter_mut().flat_map(|machine| std::mem::take(&mut machine.withheld));
+                    real.allow(&all.collect());
+                }
                 Act::Leave(at) => {
                     let at = at % twin.machines.len();
                     if twin.machines[at].up {
@@ -353,7 +392,8 @@ proptest! {
                     }
                 }
                 Act::Change(terms) => {
-                    real.change(&of(&terms), now);
+                    real.change(&of(&terms));
+                    real.balance(now, None, |_, machines| machines);
                     twin.change(of(&terms), now);
                 }
                 Act::Pass(secs) => {
@@ -364,14 +404,14 @@ proptest! {
                         twin.go_on(now);
                         // What follows at once is due at this instant too.
                         if real.next().is_none_or(|next| next > now) {
-                            real.balance(now);
+                            real.balance(now, None, |_, machines| machines);
                             twin.balance(now);
                         }
                         compare(&mut real, &mut twin, now)?;
                     }
                     now = end;
                 }
-                Act::Give(_) => {}
+                Act::Give(_) | Act::Release(_) => {}
             }
             compare(&mut real, &mut twin, now)?;
         }
@@ -397,10 +437,11 @@ fn what_is_never_given_never_sleeps() {
         sleepers.leave(&ProcSet::range(3, 4));
         sleepers.give(&ProcSet::new(), Time::from_secs(1));
         // The others sleep when they would have before.
-        sleepers.change(&terms(Span::ZERO), Time::from_secs(2));
+        sleepers.change(&terms(Span::ZERO));
+        sleepers.balance(Time::from_secs(2), None, |_, machines| machines);
         assert_eq!(sleepers.changes(), []);
         sleepers.go_on(Time::from_secs(60));
-        sleepers.balance(Time::from_secs(60));
+        sleepers.balance(Time::from_secs(60), None, |_, machines| machines);
         let fallen = Transition { machines: ProcSet::range(0, 3), state: MachineState::Falling };
         assert_eq!(sleepers.changes(), [fallen]);
         sleepers.leave(&ProcSet::range(3, 4));
