@@ -237,6 +237,8 @@ const fn cause_code(cause: EventCause) -> [u8; 2] {
         EventCause::TaskFailed => [9, 0],
         EventCause::Trace => [10, 0],
         EventCause::Group => [11, 0],
+        EventCause::Silence => [12, 0],
+        EventCause::Fault => [13, 0],
     }
 }
 

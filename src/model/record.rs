@@ -233,6 +233,14 @@ words! {
         Overdue = "overdue",
         /// A job was ended when it had cost more than its budget.
         Spent = "spent",
+        /// A message about an assignment that is over was ignored.
+        Stale = "stale",
+        /// The dispatcher took an assignment as lost.
+        Lost = "lost",
+        /// The dispatcher has not heard of a site for too long.
+        Unheard = "unheard",
+        /// It has heard of it again.
+        Heard = "heard",
     }
 }
 
@@ -265,6 +273,10 @@ pub enum EventCause {
     Trace,
     /// Machines failed in a group, or came back after that.
     Group,
+    /// The site failed without a word, or no word of it came.
+    Silence,
+    /// A fault of the site: it refuses all jobs, or fails them.
+    Fault,
 }
 
 impl fmt::Display for EventCause {
@@ -283,6 +295,8 @@ impl fmt::Display for EventCause {
             Self::TaskFailed => "task-failed",
             Self::Trace => "trace",
             Self::Group => "group",
+            Self::Silence => "silence",
+            Self::Fault => "fault",
         })
     }
 }
@@ -405,7 +419,7 @@ mod tests {
     fn all_kinds_of_events_are_listed_in_their_order_under_names_of_their_own() {
         assert!(EventKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
         // A new kind goes last.
-        assert_eq!(EventKind::Spent as usize + 1, EventKind::ALL.len());
+        assert_eq!(EventKind::Heard as usize + 1, EventKind::ALL.len());
         let names: std::collections::BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), EventKind::ALL.len());
     }

@@ -10,8 +10,8 @@ use super::file::Wanted;
 use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
 use crate::metrics::{
-    BacklogSummary, DedicatedMeasures, ElasticSummary, PlanningSummary, Purpose, Purposes, RecoverySummary,
-    ToTheEnd,
+    BacklogSummary, DedicatedMeasures, ElasticSummary, FaultCounts, PlanningSummary, Purpose, Purposes,
+    RecoverySummary, ToTheEnd,
 };
 use crate::model::did_you_mean;
 use crate::study::{WORKFLOW_MEASURES, charged, flat_measures, nearest_measure, stands_for};
@@ -91,6 +91,9 @@ fn known_by(mut summary: Value) -> BTreeSet<String> {
     let later = [("dedicated", empty::<DedicatedMeasures>()), ("to_the_end", empty::<ToTheEnd>())];
     later.iter().for_each(|(key, measures)| with_group(&mut summary, "mean_wait", key, measures));
     if let Some(entries) = summary.as_object_mut() {
+        if let Some(churn) = entries.get_mut("churn").and_then(Value::as_object_mut) {
+            churn.entry("faults").or_insert(empty::<FaultCounts>());
+        }
         entries.entry("elastic").or_insert(empty::<ElasticSummary>());
         if entries.get("broker").is_some_and(|broker| broker.get("planning").is_some()) {
             entries.entry("planning").or_insert(empty::<PlanningSummary>());
