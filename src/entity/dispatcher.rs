@@ -93,6 +93,8 @@ pub enum Whereabouts {
     Outgoing(SiteId),
     /// It came back, and rests before it is planned again.
     Resting,
+    /// Its assignment to the site is over, and the dispatcher has not found out.
+    Lost(SiteId),
 }
 
 /// Counts of the dispatcher.
@@ -159,8 +161,8 @@ impl Dispatcher {
     /// Where the dispatcher has a task, if it has it. What is held back or at a site is found by its number; only a task that is here in
     /// another stage is searched for.
     pub fn whereabouts(&self, wanted: TaskId) -> Option<Whereabouts> {
-        if self.sent.contains_key(&wanted) {
-            return None;
+        if let Some(sent) = self.sent.get(&wanted) {
+            return sent.rest.as_ref().map(|_| Whereabouts::Lost(sent.site));
         }
         if let Some(site) = self.held.site(wanted) {
             return Some(Whereabouts::Held(site));

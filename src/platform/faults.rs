@@ -144,7 +144,7 @@ impl SiteFaults {
             Some(law.draw(&mut Stream::new(self.seed, &self.site, &format!("{} {name}", fault.name))))
         };
         for fault in self.at(sent).filter(|fault| matches!(fault.kind, FaultKind::Late { .. })) {
-            due = due + drawn(fault).unwrap_or_default();
+            due += drawn(fault).unwrap_or_default();
         }
         let mut all = smallvec![self.passable(due).since(sent)];
         for fault in self.at(sent).filter(|fault| matches!(fault.kind, FaultKind::Twice { .. })) {

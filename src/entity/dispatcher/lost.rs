@@ -122,7 +122,7 @@ impl Dispatcher {
     }
 
     /// Ends the run for what has arrived and not been handled, and for what no site has: the jobs that are left.
-    pub(super) fn close_mail(&mut self) -> Vec<Box<Job>> {
+    pub(super) fn close_mail(&mut self) -> impl Iterator<Item = Box<Job>> + use<> {
         let mut left = Vec::new();
         for letter in self.mail.drain() {
             match letter.body {
@@ -145,6 +145,6 @@ impl Dispatcher {
             }
         }
         left.extend(self.sent.values_mut().filter_map(|sent| sent.rest.take()));
-        left
+        left.into_iter()
     }
 }

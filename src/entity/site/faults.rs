@@ -210,7 +210,7 @@ impl Site {
     }
 
     /// Takes out the jobs in messages that will not be handled any more, because the run is over, and those of a black hole.
-    pub(super) fn close_mail(&mut self) -> Vec<Box<Job>> {
+    pub(super) fn close_mail(&mut self) -> impl Iterator<Item = Box<Job>> + use<> {
         let mut left = Vec::new();
         let letters: Vec<ToSite> = self.mail.drain().map(|message| message.body).collect();
         for letter in letters {
@@ -227,7 +227,7 @@ impl Site {
             }
         }
         left.extend(std::mem::take(&mut self.meeting.saved.taken).into_values());
-        left
+        left.into_iter()
     }
 
     /// Returns a job of the grid to the dispatcher.

@@ -65,6 +65,17 @@ fn a_site_that_was_silent_loses_its_assignments_when_it_is_heard_again() {
     assert!(missed.loses(at(97), at(362)) && !missed.loses(at(362), at(501)));
 }
 
+/// A fault that lasts for an age is not gone through report by report.
+#[test]
+fn long_faults_are_worked_out_at_once() {
+    use FaultTurn::{Heard, Lost, Unheard};
+    let age = 60 * 1_000_000_000_u64;
+    let turns = line(Some((180, 600)), &[(FaultKind::Partition, 100, age)]).turns().to_vec();
+    assert_eq!(turns, [(at(242), Unheard), (at(662), Lost), (at(age + 2), Heard)]);
+    let silent = line(Some((180, 600)), &[(FaultKind::Silent, 100, age)]);
+    assert_eq!(silent.turns().len(), 6);
+}
+
 /// The draws of a message depend on the fault, the site and the message alone.
 #[test]
 fn draws_are_of_the_message() {

@@ -20,7 +20,10 @@ impl SiteFaults {
                 turns.extend([(fault.from, FaultTurn::Directory), (fault.until, FaultTurn::Directory)]);
             }
         }
-        for (begin, end) in self.spans(interval) {
+        let needed = |(begin, end): &(Time, Time)| {
+            heartbeat.is_some() || silences.iter().any(|(_, until)| begin <= until && until <= end)
+        };
+        for (begin, end) in self.spans(interval).into_iter().filter(needed) {
             let heard = self.heard(begin, end, interval, &silences);
             // Before the first report of all the site counts as heard at the beginning.
             let mut last = if begin == Time::ZERO { Some(Time::ZERO) } else { None };
@@ -71,21 +74,33 @@ impl SiteFaults {
         merged(faults.map(|fault| around(fault.from, fault.until)).collect())
     }
 
+    /// Whether reports are late that are sent at an instant or while a partition which covers it lasts.
+    fn may_be_late(&self, time: Time) -> bool {
+        let until = self.passable(time);
+        let late = |kind| matches!(kind, FaultKind::Late { of, .. } if of.has(MessageKind::Reports));
+        self.faults.iter().any(|fault| late(fault.kind) && fault.from < until && time < fault.until)
+    }
+
     /// The reports of a stretch, in the order in which they are heard.
     fn heard(&self, begin: Time, end: Time, interval: Span, silences: &[(Time, Time)]) -> Vec<Heard> {
         let mut sent: Vec<Time> = silences.iter().map(|(_, until)| *until).collect();
         sent.retain(|time| begin <= *time && *time <= end && !self.is_silent(*time));
         if !interval.is_zero() {
-            let mut tick = begin.micros().div_ceil(interval.micros()).saturating_mul(interval.micros());
-            while tick <= end.micros() {
+            let step = interval.micros();
+            let from = |time: Time| time.micros().div_ceil(step).saturating_mul(step);
+            let mut tick = from(begin);
+            while tick <= end.micros() && tick < u64::MAX {
                 let time = Time::from_micros(tick);
-                if !self.is_silent(time) {
-                    sent.push(time);
+                if let Some((_, until)) = silences.iter().find(|(from, until)| *from <= time && time < *until)
+                {
+                    tick = from(*until);
+                    continue;
                 }
-                tick = tick.saturating_add(interval.micros());
-                if tick == u64::MAX {
-                    break;
-                }
+                sent.push(time);
+                // All that are held until the end of a partition are heard together: the first and the last of them tell.
+                let last = (self.passable(time).micros().saturating_sub(1)) / step * step;
+                let together = last > tick && !self.may_be_late(time);
+                tick = if together { last } else { tick.saturating_add(step) };
             }
         }
         let of = |time: Time| (self.arrival(MessageKind::Reports, &report(time), time), time);

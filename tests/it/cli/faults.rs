@@ -21,6 +21,21 @@ fn the_example_of_faults_runs_and_is_valid() {
     }
 }
 
+/// The first job that was lost, in words.
+#[test]
+fn an_explanation_says_that_nobody_heard_of_a_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = argument(&folder.path().join("out"));
+    gridemu(&["run", "configs/faults.toml", "--out", &out]).ends(0, &[]);
+    let events = std::fs::read_to_string(folder.path().join("out/events.csv")).unwrap();
+    let lost = events.lines().find(|line| line.contains(",lost,")).unwrap();
+    let told = gridemu(&["explain", &out, "--job", lost.split(',').nth(7).unwrap()]);
+    told.ends(0, &[]);
+    for words in ["lost at delft", "no word of it comes", "nobody heard of it"] {
+        assert!(told.out.contains(words), "{}", told.out);
+    }
+}
+
 #[test]
 fn what_is_wrong_with_a_fault_is_told() {
     let site = "[[site]]\nname = 'delft'\nmachines = [{ class = 'node' }]\n";
