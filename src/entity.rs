@@ -7,6 +7,7 @@ mod broker;
 mod directory;
 mod dispatcher;
 mod error;
+mod faults;
 mod mailbox;
 mod message;
 mod network;

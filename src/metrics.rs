@@ -33,7 +33,9 @@ mod workflows;
 
 pub use backlog::{Backlog, BacklogSummary};
 pub(crate) use blocks::{Block, BlockError, BlockId, Blocks, Exact, Skeleton};
-pub use churn::{Attempts, Churn, ChurnSummary, Count, JobChanges, MachineChanges, Refusals, WastedWork};
+pub use churn::{
+    Attempts, Churn, ChurnSummary, Count, FaultCounts, JobChanges, MachineChanges, Refusals, WastedWork,
+};
 pub use dedicated::DedicatedMeasures;
 pub use definitions::{Definition, Definitions, Penalty};
 pub use distribution::{EXACT_QUANTILES, Quantiles};

@@ -9,6 +9,7 @@ mod elastic;
 mod enactment;
 mod failure_trace;
 mod failures;
+mod fault;
 mod grid;
 mod group_failures;
 mod ids;
@@ -47,6 +48,7 @@ pub use enactment::{
 };
 pub use failure_trace::{FailureTrace, NodeOutages, Outage, TracedChurn};
 pub use failures::{Faults, TaskFailures};
+pub use fault::{FaultKind, FaultSpec, Heartbeat, MessageKind, MessageKinds};
 pub use grid::{
     BrokerSpec, DataRates, GridSpec, Link, NetworkSpec, Payer, PlanningTime, Replan, Sharing, StorageSpec,
 };

@@ -8,6 +8,7 @@ mod bill;
 mod churn;
 mod curve;
 mod drawn;
+mod faults;
 mod moved;
 mod network;
 mod progress;
@@ -24,6 +25,7 @@ pub use churn::{
 };
 pub use curve::Curve;
 pub use drawn::{Draw, Drawn, Stretch};
+pub use faults::{Answers, FaultTurn, SiteFaults, end, report, submission};
 pub use moved::{DataBill, Moved};
 pub use network::{Arrival, Links, Load};
 pub use rates::{carbon_curve, electricity_curve};

@@ -25,7 +25,7 @@ mod unplaced;
 mod waiting;
 mod workflows;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -111,6 +111,8 @@ struct State {
     landing: Time,
     /// When the policy wants to be asked again, whatever happens until then.
     wake: Option<Time>,
+    /// When the last request for work of each pool was made.
+    asked: BTreeMap<PoolId, Stamp>,
 }
 
 /// The state of a broker in a snapshot.
@@ -265,6 +267,11 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> Result<(), EntityError> {
+        if let ToBroker::Ask { pool, measured, .. } = letter
+            && self.is_overtaken(pool, measured, now, outbox)
+        {
+            return Ok(());
+        }
         self.all |= !matches!(
             letter,
             ToBroker::Submit(_)
@@ -312,6 +319,7 @@ impl Broker {
                 self.over(ended, placed, now, outbox);
             }
             ToBroker::Returned { job, why } => self.back(job, why, now, outbox),
+            ToBroker::Unheard(site) => self.unheard(site, now, outbox),
         }
         Ok(())
     }

@@ -1,10 +1,12 @@
 //! The dispatcher: carries out the broker's plan.
 
 mod held;
+mod lost;
 mod transfers;
 mod waits;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +14,14 @@ use self::held::Held;
 use self::transfers::Staging;
 use self::waits::Waits;
 use super::broker::{is_recalled, of_job, record_given_up, rest, task, unplaced};
+use super::faults::AllFaults;
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToDispatcher, ToSite};
+use super::{Address, EndedJob, EntityError, Outbox, Quiescence, Stamp, ToBroker, ToDispatcher};
 use crate::model::{
     BrokerSpec, EventCause, EventKind, EventRecord, Job, Outcome, PartitionId, PoolId, Record, RecordSink,
     RejectReason, SiteId, TaskId,
 };
+use crate::platform::{FaultTurn, SiteFaults};
 use crate::units::{Bytes, Span, Time};
 
 /// Stages input, submits jobs, stages output, holds back jobs that a site may not have yet, and retries jobs that came back.
@@ -41,15 +45,40 @@ pub struct Dispatcher {
     /// Jobs to be dispatched, in order, with the instant at which the dispatch of each is done.
     outgoing: VecDeque<(Time, Box<Job>, PoolId)>,
     busy_until: Time,
-    /// Jobs sent to a site that has not notified the dispatcher of them since: number and site.
-    sent: BTreeMap<TaskId, SiteId>,
+    /// The present assignments of jobs that were sent to a site which has not notified the dispatcher of them since.
+    sent: BTreeMap<TaskId, Sent>,
     /// Jobs that came back and rest before they are planned again.
     resting: Waits,
     /// When to check again which held jobs may go, because the limit allows more.
     again: Option<Stamp>,
+    /// The faults between it and each site.
+    #[serde(skip)]
+    faults: AllFaults,
+    /// How many of their turns have been carried out.
+    turned: usize,
+    /// When the last message of those that faults hold up arrives.
+    landing: Time,
     done: u64,
     last: Time,
     tally: DispatchTally,
+}
+
+/// An assignment that was sent to its site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Sent {
+    site: SiteId,
+    assignment: u32,
+    /// Whether it is taken as lost. Nobody hears of it again but for what is left of its job.
+    lost: bool,
+    /// The job, if no site has it any more, or ever will under this assignment. The dispatcher does not know.
+    rest: Option<Box<Job>>,
+}
+
+impl Sent {
+    /// Whether a message from this site about this assignment is about it.
+    fn is(&self, site: SiteId, assignment: u32) -> bool {
+        (self.site, self.assignment) == (site, assignment) && self.rest.is_none()
+    }
 }
 
 /// Where the dispatcher has a job that is at no site.
@@ -64,6 +93,8 @@ pub enum Whereabouts {
     Outgoing(SiteId),
     /// It came back, and rests before it is planned again.
     Resting,
+    /// Its assignment to the site is over, and the dispatcher has not found out.
+    Lost(SiteId),
 }
 
 /// Counts of the dispatcher.
@@ -83,11 +114,20 @@ pub struct DispatchTally {
     pub moved: u128,
     /// Most jobs held back for one site.
     pub longest_hold: u64,
+    /// Messages about assignments that were not the present ones.
+    pub stale: u64,
+    /// Assignments that were taken as lost.
+    pub lost: u64,
+}
+
+/// The number of the assignment of a job.
+fn assignment(job: &Job) -> u32 {
+    job.grid.as_ref().map_or(0, |grid| grid.assignment)
 }
 
 impl Dispatcher {
-    /// A dispatcher for sites with these message latencies.
-    pub fn new(spec: BrokerSpec, latency: Vec<Span>) -> Self {
+    /// A dispatcher for sites with these message latencies and faults.
+    pub fn new(spec: BrokerSpec, latency: Vec<Span>, faults: Vec<Option<Arc<SiteFaults>>>) -> Self {
         let sites = latency.len();
         Self {
             spec,
@@ -102,6 +142,11 @@ impl Dispatcher {
             sent: BTreeMap::new(),
             resting: Waits::default(),
             again: None,
+            faults: AllFaults::of(faults, |turn| {
+                matches!(turn, FaultTurn::Lost | FaultTurn::Unheard | FaultTurn::Heard)
+            }),
+            turned: 0,
+            landing: Time::ZERO,
             done: 0,
             last: Time::ZERO,
             tally: DispatchTally::default(),
@@ -116,8 +161,8 @@ impl Dispatcher {
     /// Where the dispatcher has a task, if it has it. What is held back or at a site is found by its number; only a task that is here in
     /// another stage is searched for.
     pub fn whereabouts(&self, wanted: TaskId) -> Option<Whereabouts> {
-        if self.sent.contains_key(&wanted) {
-            return None;
+        if let Some(sent) = self.sent.get(&wanted) {
+            return sent.rest.as_ref().map(|_| Whereabouts::Lost(sent.site));
         }
         if let Some(site) = self.held.site(wanted) {
             return Some(Whereabouts::Held(site));
@@ -143,8 +188,7 @@ impl Dispatcher {
 
     /// Ends the run: jobs that are here end as unfinished.
     pub fn close(&mut self, now: Time, sink: &mut dyn RecordSink) {
-        // Their sites have recorded them; the notifications are still on their way.
-        self.done += self.mail.count(|letter| matches!(letter, ToDispatcher::Ended { .. }));
+        let on_their_way = self.close_mail();
         let staging = std::mem::take(&mut self.staging).into_values().filter_map(|staging| match staging {
             Staging::Input { job, .. } => Some(job),
             // The job itself has ended and is recorded.
@@ -157,7 +201,7 @@ impl Dispatcher {
         let held = std::mem::take(&mut self.held).into_jobs();
         let resting = std::mem::take(&mut self.resting).into_jobs();
         let mut left: Vec<Box<Job>> =
-            staging.chain(outgoing).chain(held).chain(resting).chain(self.mail.jobs()).collect();
+            staging.chain(outgoing).chain(held).chain(resting).chain(on_their_way).collect();
         left.sort_by_key(|job| task(job));
         for job in left {
             self.done += 1;
@@ -178,8 +222,9 @@ impl Dispatcher {
             return Err(self.bad_save("it was saved with other settings of the broker, or other latencies"));
         }
         let (spec, latency) = (self.spec.clone(), std::mem::take(&mut self.latency));
+        let faults = std::mem::take(&mut self.faults);
         let more = spec.in_flight != saved.spec.in_flight && saved.held.jobs().next().is_some();
-        *self = Self { spec, latency, ..saved };
+        *self = Self { spec, latency, faults, ..saved };
         if let Some(now) = adopt.filter(|_| more) {
             self.again = Some(now);
         }
@@ -214,9 +259,11 @@ impl Dispatcher {
             }
             ToDispatcher::Recall { task, queued } => self.recall(task, queued, now, outbox),
             ToDispatcher::Transferred { id } => self.transferred(id, now, outbox),
-            ToDispatcher::Ended { site, ended } => {
+            ToDispatcher::Ended { site, assignment, ended } => {
                 self.last = now.time;
-                self.left(ended.task, site, now, outbox);
+                if !self.left(ended.task, site, assignment, now, outbox) {
+                    return self.stale(ended.job, site, now, outbox);
+                }
                 // Output is transferred only from the site where the job ran, and only if the job has completed.
                 let EndedJob { job, outcome, output, .. } = ended;
                 if outcome == Outcome::Completed && output > Bytes::ZERO {
@@ -229,9 +276,12 @@ impl Dispatcher {
                 self.notify_broker(now, ToBroker::Ended(ended), outbox);
             }
             ToDispatcher::Returned { site, job, why } => {
-                self.left(task(&job), site, now, outbox);
+                if !self.left(task(&job), site, assignment(&job), now, outbox) {
+                    return self.stale(job.id, site, now, outbox);
+                }
                 self.came_back(job, why, now, outbox);
             }
+            ToDispatcher::Remains { site, job } => self.remains(job, site, now, outbox),
         }
     }
 
@@ -271,16 +321,33 @@ impl Dispatcher {
             self.last = now.time;
         }
         self.tally.dispatched += 1;
-        self.sent.insert(task(&job), pool.site);
-        self.send(Address::Site(pool.site), now, latency, ToSite::Submit(job), outbox);
+        self.submit(job, pool.site, now, outbox);
     }
 
-    /// Notes that a job has left its site, so that another may go there.
-    fn left(&mut self, task: TaskId, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
-        self.sent.remove(&task);
+    /// Notes that the job of an assignment has left its site, so that another may go there. False if that is not its present assignment.
+    fn left(
+        &mut self,
+        task: TaskId,
+        site: SiteId,
+        assignment: u32,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> bool {
+        if !self.sent.get(&task).is_some_and(|sent| sent.is(site, assignment)) {
+            return false;
+        }
+        let sent = self.sent.remove(&task);
+        if sent.is_some_and(|sent| !sent.lost) {
+            self.give_place(site);
+            self.fill_places(site, now, outbox);
+        }
+        true
+    }
+
+    /// Notes that a site has a job of the grid less.
+    fn give_place(&mut self, site: SiteId) {
         let places = &mut self.at_site[site.index()];
         *places = places.saturating_sub(1);
-        self.fill_places(site, now, outbox);
     }
 
     /// Admits jobs that are held back, as many as the site may have.
@@ -295,9 +362,8 @@ impl Dispatcher {
     fn recall(&mut self, task: TaskId, queued: bool, now: Stamp, outbox: &mut dyn Outbox) {
         if let Some(job) = self.held.take(task) {
             self.came_back(job, EventCause::Replanned, now, outbox);
-        } else if let Some(site) = self.sent.get(&task).copied().filter(|_| queued) {
-            let latency = self.latency[site.index()];
-            self.send(Address::Site(site), now, latency, ToSite::Withdraw(task), outbox);
+        } else if let Some(sent) = self.sent.get(&task).filter(|_| queued) {
+            self.withdraw(task, sent.site, sent.assignment, now, outbox);
         }
     }
 
@@ -361,10 +427,14 @@ impl Moments for Dispatcher {
     fn next(&self) -> Option<Stamp> {
         let outgoing = self.outgoing.front().map(|(leaves, _, _)| self.mail.own(*leaves));
         let resting = self.resting.next().map(|until| self.mail.own(until));
-        outgoing.into_iter().chain(resting).chain(self.mail.due()).chain(self.again).min()
+        let turn = self.faults.next(self.turned).map(|turn| self.mail.own(turn));
+        outgoing.into_iter().chain(resting).chain(turn).chain(self.mail.due()).chain(self.again).min()
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        while let Some((site, turn)) = self.faults.take(&mut self.turned, now.time) {
+            self.turn(site, turn, now, outbox);
+        }
         while let Some((_, job, pool)) = self.outgoing.pop_front_if(|(leaves, _, _)| *leaves <= now.time) {
             self.send_out(job, pool, now, false, outbox);
         }
@@ -384,10 +454,12 @@ impl Moments for Dispatcher {
         let self_active = !self.outgoing.is_empty()
             || self.resting.next().is_some()
             || !self.staging.is_empty()
-            || self.again.is_some();
+            || self.again.is_some()
+            || self.faults.next(self.turned).is_some();
         // A job that had been recalled is in a message for a while after it has been dispatched.
         let slowest = self.latency.iter().copied().max().unwrap_or_default();
         let landing = if self.spec.overhead.is_zero() { Time::ZERO } else { self.busy_until + slowest };
+        let landing = landing.max(self.landing);
         Quiescence { done: self.done, last: self.last, landing, self_active, ..Quiescence::default() }
     }
 }

@@ -134,15 +134,15 @@ impl<L: Letter> Mailbox<L> {
 
     /// Takes out the jobs in messages that will not be handled any more, because the run is over.
     pub(super) fn jobs(&mut self) -> impl Iterator<Item = Box<Job>> + use<L> {
+        self.drain().flat_map(|letter| letter.body.into_jobs())
+    }
+
+    /// Takes out all messages, in order.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Message<L>> + use<L> {
         let mut letters = Vec::from(std::mem::take(&mut self.near));
         letters.extend(std::mem::take(&mut self.far).into_values());
         letters.sort_by_key(order);
-        letters.into_iter().flat_map(|letter| letter.body.into_jobs())
-    }
-
-    /// The number of messages like this.
-    pub(super) fn count(&self, like: impl Fn(&L) -> bool) -> u64 {
-        self.letters().filter(|letter| like(&letter.body)).count() as u64
+        letters.into_iter()
     }
 
     /// Notes that everything earlier than `until` has been handled.

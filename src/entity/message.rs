@@ -174,6 +174,8 @@ pub enum ToBroker {
         /// The cause of its return.
         why: EventCause,
     },
+    /// A site has not been heard of for too long. From the dispatcher.
+    Unheard(SiteId),
 }
 
 /// A message to the dispatcher.
@@ -203,6 +205,8 @@ pub enum ToDispatcher {
     Ended {
         /// The site.
         site: SiteId,
+        /// The number of the assignment.
+        assignment: u32,
         /// The job.
         ended: EndedJob,
     },
@@ -214,6 +218,14 @@ pub enum ToDispatcher {
         job: Box<Job>,
         /// The cause of its return.
         why: EventCause,
+    },
+    /// What is left of a job whose assignment was lost at its site, or is over before anybody hears of its end. No site could say
+    /// this; it is how the account of the job reaches its next attempt, and the dispatcher acts on it only when it takes the assignment as lost.
+    Remains {
+        /// The site.
+        site: SiteId,
+        /// The job, with the data that it carries.
+        job: Box<Job>,
     },
 }
 
@@ -252,20 +264,32 @@ pub enum ToNetwork {
 /// A message to a site, which is also what a [command](crate::grid::Command) from outside carries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToSite {
-    /// Take this job. From the dispatcher, or from outside.
+    /// Take this job. From outside.
     Submit(Box<Job>),
     /// Cancel the job of that number in any phase. From outside.
     Cancel(JobId),
     /// Machines go down, come up, or change their speed. From outside.
     Churn(ChurnAct),
     /// Return the job if it still waits. From the dispatcher.
-    Withdraw(TaskId),
+    Withdraw {
+        /// The job.
+        task: TaskId,
+        /// The number of the assignment that is meant.
+        assignment: u32,
+    },
     /// Change the time or the processors of the job of that number, if its policy processes elastic commands. From outside.
     Elastic {
         /// The job's number in the workload.
         job: JobId,
         /// The command.
         change: Elastic,
+    },
+    /// Take this job of the grid, which says the number of its assignment. From the dispatcher.
+    Assign {
+        /// The job.
+        job: Box<Job>,
+        /// When it was sent.
+        sent: Time,
     },
 }
 
@@ -314,18 +338,21 @@ letter!(Broker, ToBroker, |letter| match letter {
     | ToBroker::Sent { .. }
     | ToBroker::Transferred { .. }
     | ToBroker::Broken { .. }
-    | ToBroker::Ended(_) => Carried::new(),
+    | ToBroker::Ended(_)
+    | ToBroker::Unheard(_) => Carried::new(),
 });
 letter!(Dispatcher, ToDispatcher, |letter| match letter {
-    ToDispatcher::Assign { job, .. } | ToDispatcher::Returned { job, .. } => smallvec![job],
+    ToDispatcher::Assign { job, .. }
+    | ToDispatcher::Returned { job, .. }
+    | ToDispatcher::Remains { job, .. } => smallvec![job],
     ToDispatcher::Recall { .. } | ToDispatcher::Transferred { .. } | ToDispatcher::Ended { .. } =>
         Carried::new(),
 });
 letter!(Directory, ToDirectory, |_| Carried::new());
 letter!(Network, ToNetwork, |_| Carried::new());
 letter!(Site, ToSite, |letter| match letter {
-    ToSite::Submit(job) => smallvec![job],
-    ToSite::Cancel(_) | ToSite::Churn(_) | ToSite::Withdraw(_) | ToSite::Elastic { .. } => Carried::new(),
+    ToSite::Submit(job) | ToSite::Assign { job, .. } => smallvec![job],
+    ToSite::Cancel(_) | ToSite::Churn(_) | ToSite::Withdraw { .. } | ToSite::Elastic { .. } => Carried::new(),
 });
 
 /// A site's report of its state at one moment.

@@ -2,6 +2,7 @@
 
 mod able;
 mod churn;
+mod faults;
 mod instant;
 mod orders;
 mod save;
@@ -11,6 +12,7 @@ pub use save::SiteSave;
 pub use uplink::Uplink;
 
 use self::churn::Churn;
+use self::faults::Meeting;
 use self::uplink::Reporting;
 use super::broker::unplaced;
 use super::mailbox::{Mailbox, Moments};
@@ -46,6 +48,8 @@ pub struct Site {
     /// How many of the orders in its description have been carried out. It follows from the time that has passed, and is not
     /// saved.
     ordered: usize,
+    /// The faults between it and the grid, if there are any, and what they have it remember.
+    meeting: Meeting,
     /// The site's reports to the grid, if the site is part of one.
     uplink: Option<Reporting>,
     counts: Counts,
@@ -156,6 +160,7 @@ impl Site {
             causes: Causes::default(),
             churn,
             ordered: 0,
+            meeting: Meeting::default(),
             uplink: None,
             counts: Counts::default(),
             whole_run: false,
@@ -227,7 +232,7 @@ impl Site {
         self.refuse_orders_to_come(now, outbox);
         // All jobs here end here, also those from the portal, which no other entity will count.
         self.counts.done += self.live() as u64;
-        for job in self.mail.jobs() {
+        for job in self.close_mail() {
             self.counts.admitted += u64::from(job.grid.is_none());
             self.counts.done += 1;
             let mut record = unplaced(&job, Outcome::Unfinished, now);
@@ -251,7 +256,7 @@ impl Site {
 
     /// Whether machines ever go down or come up here.
     pub fn churns(&self) -> bool {
-        self.spec.churn.has_outages() || !self.spec.churn.script.is_empty()
+        self.meeting.is_some() || self.spec.churn.has_outages() || !self.spec.churn.script.is_empty()
     }
 
     /// Makes the accounts of the processors begin now and end with the run, not with the first and the last job.
@@ -279,7 +284,9 @@ impl Site {
     /// What may move a job from now on.
     fn causes(&self) -> Causes {
         Causes {
-            churn_pending: self.churn.next(&self.spec).is_some() || self.next_order().is_some(),
+            churn_pending: self.churn.next(&self.spec).is_some()
+                || self.next_order().is_some()
+                || self.meeting.next().is_some(),
             self_active: self.partitions.iter().any(Partition::self_active),
         }
     }
@@ -288,9 +295,10 @@ impl Site {
     fn refresh(&mut self) {
         let (churn, order) = (self.churn.next(&self.spec), self.next_order());
         let tick = self.uplink.as_ref().and_then(|uplink| uplink.next_tick);
+        let fault = self.meeting.next();
         let restored = (!self.restore_records.is_empty()).then(|| self.mail.passed().time);
         let mut own = Time::NEVER;
-        for time in [self.source.next, churn, order, tick, restored].into_iter().flatten() {
+        for time in [self.source.next, churn, order, fault, tick, restored].into_iter().flatten() {
             own = own.min(time);
         }
         let mut self_active = false;
@@ -298,7 +306,8 @@ impl Site {
             own = own.min(partition.next_event().unwrap_or(Time::NEVER));
             self_active |= partition.self_active();
         }
-        self.causes = Causes { churn_pending: churn.is_some() || order.is_some(), self_active };
+        let churn_pending = churn.is_some() || order.is_some() || fault.is_some();
+        self.causes = Causes { churn_pending, self_active };
         let own = (own < Time::NEVER).then(|| self.mail.own(own));
         self.next = match (own, self.mail.due()) {
             (Some(own), Some(due)) => Some(own.min(due)),
@@ -354,8 +363,18 @@ impl Moments for Site {
     fn quiescence(&self) -> Quiescence {
         let Counts { admitted, done, last, .. } = self.counts;
         let (more, Causes { churn_pending, self_active }) = (self.more(), self.causes());
-        let back = self.churn.back();
-        Quiescence { admitted, done, more, last, self_active, churn_pending, back, ..Quiescence::default() }
+        let (back, landing) = (self.churn.back(), self.meeting.landing());
+        Quiescence {
+            admitted,
+            done,
+            more,
+            last,
+            landing,
+            self_active,
+            churn_pending,
+            back,
+            ..Quiescence::default()
+        }
     }
 
     fn who(&self) -> String {

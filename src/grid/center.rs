@@ -6,6 +6,7 @@ use crate::entity::{Broker, Directory, Dispatcher, Network, Portal, Site, Uplink
 use crate::model::{
     BrokerSpec, GridSpec, PartitionId, PartitionSpec, PlacementRule, PoolId, SiteId, SiteSpec,
 };
+use crate::platform::SiteFaults;
 use crate::units::{Span, Time};
 use crate::workload::Source;
 
@@ -26,7 +27,9 @@ pub(super) fn build_center(
     let broker =
         Broker::new(settings.clone(), (pools, usable), spec.seed, feedback, &spec.network, registry)?;
     let latency: Vec<Span> = (0..sites.len()).map(|at| spec.network.link(0, at + 1).latency).collect();
-    for (site, latency) in sites.iter_mut().zip(&latency) {
+    let faults = SiteFaults::of_grid(spec);
+    for ((site, latency), faults) in sites.iter_mut().zip(&latency).zip(&faults) {
+        site.meet(faults.clone());
         site.connect(Uplink {
             latency: *latency,
             monitoring_interval: settings.monitoring_interval,
@@ -37,8 +40,8 @@ pub(super) fn build_center(
     Ok([
         Node::Portal(Box::new(portal)),
         Node::Broker(Box::new(broker)),
-        Node::Dispatcher(Box::new(Dispatcher::new(settings.clone(), latency))),
-        Node::Directory(Box::new(Directory::new(sites.len()))),
+        Node::Dispatcher(Box::new(Dispatcher::new(settings.clone(), latency, faults.clone()))),
+        Node::Directory(Box::new(Directory::new(faults))),
         Node::Network(Box::new(Network::new(&spec.network))),
     ])
 }

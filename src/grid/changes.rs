@@ -8,9 +8,9 @@ use std::fmt::Display;
 use thiserror::Error;
 
 use crate::model::{
-    BrokerSpec, DataRates, Embodied, GridSpec, InstantOrder, Link, LostData, MachineGroup, PartitionSpec,
-    Payer, PerKwh, PlanRepair, PlanningTime, Replan, Sharing, SiteSpec, SiteTariff, TaskOrder, TransferMode,
-    WorkflowSettings,
+    BrokerSpec, DataRates, Embodied, FaultSpec, GridSpec, Heartbeat, InstantOrder, Link, LostData,
+    MachineGroup, PartitionSpec, Payer, PerKwh, PlanRepair, PlanningTime, Replan, Sharing, SiteSpec,
+    SiteTariff, TaskOrder, TransferMode, WorkflowSettings,
 };
 use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
 
@@ -55,7 +55,10 @@ pub fn changes(old: &GridSpec, new: &GridSpec, at: Time) -> Result<Vec<String>, 
         ));
     }
     match (&old.broker, &new.broker) {
-        (Some(was), Some(is)) => found.broker(was, is, &old.sites),
+        (Some(was), Some(is)) => {
+            found.broker(was, is, &old.sites);
+            found.met(old, new, &was.faults);
+        }
         (None, None) => {}
         (Some(_), None) => found.refuse("the broker cannot be removed: it holds jobs"),
         (None, Some(_)) => found.refuse("a broker cannot be added in the middle of a run"),
@@ -113,6 +116,22 @@ impl Found {
             let now = acts(after.1.len(), before.1.len() == after.1.len());
             let earlier = acts(before.1.len(), false);
             self.changes.push(format!("{}{what}: {now} instead of {earlier}", self.subject));
+        }
+    }
+
+    /// Compares what decides, beside faults themselves, when messages arrive that meet them.
+    fn met(&mut self, old: &GridSpec, new: &GridSpec, faults: &[FaultSpec]) {
+        self.subject.clear();
+        if faults.iter().any(|fault| fault.kind.law().is_some()) && old.seed != new.seed {
+            self.refuse(
+                "the seed differs, but faults draw from it how late messages are that have been sent",
+            );
+        }
+        let latency = |spec: &GridSpec| -> Vec<Span> {
+            (1..=spec.sites.len()).map(|at| spec.network.link(0, at).latency).collect()
+        };
+        if !faults.is_empty() && latency(old) != latency(new) {
+            self.refuse("latencies differ, but while there are faults these decide when a site is missed");
         }
     }
 
@@ -359,7 +378,42 @@ impl Found {
             Payer::Site => "the site".to_owned(),
         };
         self.may("who pays for failed attempts", &old.failed_attempts, &new.failed_attempts, payer);
+        self.faults(old, new);
         self.workflow(&old.workflow, &new.workflow, sites);
+    }
+
+    /// Compares faults, and what decides when they are noticed.
+    fn faults(&mut self, old: &BrokerSpec, new: &BrokerSpec) {
+        let why = "what has been sent was sent with them in mind";
+        let faults = |faults: &Vec<FaultSpec>| match faults.len() {
+            0 => "none".to_owned(),
+            1 => "1 fault".to_owned(),
+            many => format!("{many} faults"),
+        };
+        if old.faults != new.faults && old.faults.len() == new.faults.len() {
+            self.refuse(format!("faults differ, but {why}"));
+        } else {
+            self.must_not("faults", &old.faults, &new.faults, faults, why);
+        }
+        let heartbeat = |heartbeat: &Option<Heartbeat>| {
+            heartbeat.map_or_else(
+                || "none".to_owned(),
+                |Heartbeat { timeout, lease }| {
+                    format!("{}, with a lease of {}", timeout.written(), lease.written())
+                },
+            )
+        };
+        let has_faults = !old.faults.is_empty();
+        if has_faults {
+            self.must_not("timeout of the heartbeat", &old.heartbeat, &new.heartbeat, heartbeat, why);
+        } else {
+            self.may("timeout of the heartbeat", &old.heartbeat, &new.heartbeat, heartbeat);
+        }
+        if has_faults && old.monitoring_interval != new.monitoring_interval {
+            self.refuse(
+                "sites report at other times, but while there are faults these decide when a site is missed",
+            );
+        }
     }
 }
 

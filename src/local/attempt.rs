@@ -135,10 +135,16 @@ impl LiveJob {
         self.job.grid.as_ref().map(|grid| grid.number)
     }
 
+    /// The number of its assignment, if it was submitted at the portal; otherwise 0.
+    pub(super) fn assignment(&self) -> u32 {
+        self.job.grid.as_ref().map_or(0, |grid| grid.assignment)
+    }
+
     /// The exit of a grid job that returns to the broker.
     pub(super) fn returned(mut self, why: EventCause) -> Exit {
         self.drop_taken_commands();
         let last_start = self.last_start();
+        let assignment = self.assignment();
         let (number, Self { mut job, past, attempts, first_start, .. }) = (self.number(), self);
         if let Some(grid) = &mut job.grid {
             (grid.attempts, grid.first_start) = (attempts, first_start);
@@ -153,6 +159,7 @@ impl LiveJob {
         Exit {
             job: named,
             number,
+            assignment,
             output,
             start: first_start,
             last_start,

@@ -99,6 +99,8 @@ impl Partition {
                 agenda: Agenda::default(),
                 stalled: 0,
                 reshared: ProcSet::new(),
+                faults: None,
+                losing: false,
                 settings,
                 spec,
                 abilities,

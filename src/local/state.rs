@@ -9,6 +9,7 @@ mod watts;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,10 +29,10 @@ use super::table::{Exit, ExitKind, LiveJob, Phase, Table};
 use super::watts::Watts;
 use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, JobKey, JobRecord, JobRef, Outcome, PartitionSpec,
-    ProcSet, Record,
+    Payer, ProcSet, Record,
 };
-use crate::platform::{ProcTime, Tariff, Usage};
-use crate::units::{Bytes, Rate, Span, Time, Work};
+use crate::platform::{ProcTime, SiteFaults, Tariff, Usage};
+use crate::units::{Bytes, Money, Rate, Span, Time, Work};
 
 /// The state of a partition without its policy, which the policy's [`super::View`] shows.
 #[derive(Debug)]
@@ -103,6 +104,10 @@ pub(super) struct State {
     /// Processors on which a job has continued, or on which the present pass has changed shares: that pass, or the next one, must
     /// leave valid shares there. Empty unless processors are shared.
     pub(super) reshared: ProcSet,
+    /// The faults between the site and the grid, if there are any.
+    pub(super) faults: Option<Arc<SiteFaults>>,
+    /// Whether the assignments of all jobs that end now are lost.
+    pub(super) losing: bool,
 }
 
 /// The use of one processor where processors are shared.
@@ -271,8 +276,11 @@ impl State {
         key
     }
 
-    /// Takes a job out of the table and writes its record.
+    /// Takes a job out of the table and writes its record. If the grid will not hear of its end, its assignment is lost instead.
     pub(super) fn finish(&mut self, key: JobKey, outcome: Outcome, step: &mut Step<'_>) {
+        if self.faults.is_some() && self.is_lost(key, outcome, step.now) {
+            return self.lose(key, step);
+        }
         if self.agenda.knows_any() {
             self.drop_commands(key, outcome, step);
         }
@@ -334,6 +342,7 @@ impl State {
         step.exits.push(Exit {
             job: self.job_ref(job),
             number: job.number(),
+            assignment: job.assignment(),
             output: output.map_or(Bytes::ZERO, |grid| grid.output),
             start: job.first_start,
             last_start: job.last_start(),
@@ -348,6 +357,34 @@ impl State {
         if let Some(area) = queued {
             self.leaves_queue(area);
         }
+        if ran {
+            self.account_until(step.now);
+        }
+    }
+
+    /// Whether the assignment of a job that ends now is lost.
+    fn is_lost(&self, key: JobKey, outcome: Outcome, now: Time) -> bool {
+        let Some(grid) = self.table.get(key).and_then(|job| job.job.grid.as_ref()) else { return false };
+        let faults = self.faults.as_ref().filter(|_| outcome != Outcome::Unfinished);
+        self.losing || faults.is_some_and(|faults| faults.is_unheard(grid.number, grid.assignment, now))
+    }
+
+    /// Takes a job out of the table whose assignment is lost, and which holds no processors any more: what it has done is wasted, as far as no checkpoint
+    /// keeps it.
+    fn lose(&mut self, key: JobKey, step: &mut Step<'_>) {
+        let Some(job) = self.table.get_mut(key) else { return };
+        let ran = !matches!(job.phase, Phase::Waiting | Phase::Ineligible | Phase::Starting);
+        if ran && self.settings.failed_attempts == Payer::Site {
+            job.cost = Money::ZERO;
+        }
+        let held = job.given;
+        let wasted = if ran { self.close_attempt(key, false, step.now) } else { 0 };
+        if let Some(job) = self.table.get(key) {
+            let (kind, cause) = (EventKind::Returned, EventCause::Silence);
+            let event = self.job_event(step.now, kind, cause, job, held);
+            step.record(EventRecord { wasted, ..event });
+        }
+        step.exits.extend(self.give_up(key, EventCause::Silence));
         if ran {
             self.account_until(step.now);
         }

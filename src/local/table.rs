@@ -33,6 +33,8 @@ pub struct Exit {
     pub job: JobRef,
     /// Its number at the portal, if it was submitted there.
     pub number: Option<u64>,
+    /// The number of its assignment, likewise; otherwise 0.
+    pub assignment: u32,
     /// The output that it leaves for the portal: none unless it has completed.
     pub output: Bytes,
     /// The start of its first attempt, here or elsewhere.

@@ -57,6 +57,20 @@ pub struct ChurnSummary {
     /// How the broker planned anew; only of a grid with a broker, if machines left, joined or changed speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replanning: Option<ReplanSummary>,
+    /// What faults did to messages and assignments, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultCounts>,
+}
+
+/// What faults of what sites and the grid say to each other did.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultCounts {
+    /// How often a site was taken as lost.
+    pub unheard: u64,
+    /// Assignments that were taken as lost.
+    pub lost: u64,
+    /// Messages that were ignored, because they were not the newest or about an assignment that was over.
+    pub stale_messages: u64,
 }
 
 /// Machines that came and left.
@@ -76,6 +90,9 @@ pub struct MachineChanges {
 
 /// The cause of work that attempts of tasks wasted which failed by themselves, and whose jobs went on.
 const TASK_FAILED: &str = "task failed";
+
+/// The cause of work that attempts wasted of whose end nobody heard in time.
+const NO_WORD: &str = "no word came";
 
 /// Work that was wasted for one cause.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -214,6 +231,11 @@ impl Churn {
             given_up: events(EventKind::GivenUp),
         };
         let (machine_events, slowed) = (left.events + joined.events, events(EventKind::Slowed));
+        let faults = FaultCounts {
+            unheard: events(EventKind::Unheard),
+            lost: events(EventKind::Lost),
+            stale_messages: events(EventKind::Stale),
+        };
         let changes = (jobs.recalled + jobs.reassigned) as f64;
         ChurnSummary {
             machines: MachineChanges {
@@ -232,19 +254,22 @@ impl Churn {
             recovery,
             replanning: (machine_events + slowed > 0)
                 .then(|| self.replanning.summary(self.window, machine_events)),
+            faults: Some(faults).filter(|faults| *faults != FaultCounts::default()),
         }
     }
 
     fn lost_work(&self, ledger: &Ledger) -> Vec<WastedWork> {
-        let others = [EventCause::SiteLeft, EventCause::TaskFailed];
+        let others = [EventCause::SiteLeft, EventCause::TaskFailed, EventCause::Silence];
         let machine = self.failed_attempts(None, |cause| !others.contains(&cause));
         let site = self.failed_attempts(None, |cause| cause == EventCause::SiteLeft);
         let task = self.failed_attempts(None, |cause| cause == EventCause::TaskFailed);
+        let silence = self.failed_attempts(None, |cause| cause == EventCause::Silence);
         let wasted = &ledger.ended;
         let rows = [
             ("machine left", machine.losses, machine.lost),
             ("site left", site.losses, site.lost),
             (TASK_FAILED, task.losses, task.lost),
+            (NO_WORD, silence.losses, silence.lost),
             ("killed at the estimate", wasted.killed.0, wasted.killed.1),
             ("cancelled", wasted.cancelled.0, wasted.cancelled.1),
             ("failed", wasted.failed.0, wasted.failed.1),
@@ -252,7 +277,7 @@ impl Churn {
         ];
         let in_use = ledger.in_use();
         // Work wasted by machines and failures is counted in the window, but time in use in the whole run.
-        let by_event = |cause: &str| cause.ends_with(" left") || cause == TASK_FAILED;
+        let by_event = |cause: &str| cause.ends_with(" left") || [TASK_FAILED, NO_WORD].contains(&cause);
         let whole = |cause: &str| self.window == Window::ALL || !by_event(cause);
         let row = |(cause, attempts, lost): (&str, u64, ProcTime)| WastedWork {
             cause: cause.to_owned(),
@@ -260,9 +285,9 @@ impl Churn {
             proc_s: lost as f64 / Usage::PROC_SECOND as f64,
             share: (in_use > 0 && whole(cause)).then(|| lost as f64 / in_use as f64),
         };
-        // A run without such tasks does not mention them.
+        // A run without such tasks and faults does not mention them.
         rows.into_iter()
-            .filter(|(cause, attempts, _)| *cause != TASK_FAILED || *attempts > 0)
+            .filter(|(cause, attempts, _)| ![TASK_FAILED, NO_WORD].contains(cause) || *attempts > 0)
             .map(row)
             .collect()
     }

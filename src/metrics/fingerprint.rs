@@ -238,6 +238,8 @@ const fn cause_code(cause: EventCause) -> [u8; 2] {
         EventCause::Trace => [10, 0],
         EventCause::Group => [11, 0],
         EventCause::PowerCap => [12, 0],
+        EventCause::Silence => [13, 0],
+        EventCause::Fault => [14, 0],
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Named, SiteSpec, WorkflowSettings};
+use super::{FaultSpec, Heartbeat, Named, SiteSpec, WorkflowSettings};
 use crate::units::{Bandwidth, Bytes, CarbonIntensity, DataEnergy, DataPrice, Span};
 
 /// The description of a whole grid.
@@ -118,6 +118,10 @@ pub struct BrokerSpec {
     pub failed_attempts: Payer,
     /// How workflows are enacted.
     pub workflow: WorkflowSettings,
+    /// When a site is taken as lost of which no word comes; `None` for never.
+    pub heartbeat: Option<Heartbeat>,
+    /// Faults of what sites and the grid say to each other.
+    pub faults: Vec<FaultSpec>,
 }
 
 /// What a plan takes that decides about a task or more. Nothing else is planned meanwhile.
@@ -222,6 +226,8 @@ impl BrokerSpec {
             planning: PlanningTime::default(),
             failed_attempts: Payer::default(),
             workflow: WorkflowSettings::default(),
+            heartbeat: None,
+            faults: Vec::new(),
         }
     }
 }

@@ -233,6 +233,14 @@ words! {
         Overdue = "overdue",
         /// A job was ended when it had cost more than its budget.
         Spent = "spent",
+        /// A message about an assignment that is over was ignored.
+        Stale = "stale",
+        /// The dispatcher took an assignment as lost.
+        Lost = "lost",
+        /// The dispatcher has not heard of a site for too long.
+        Unheard = "unheard",
+        /// It has heard of it again.
+        Heard = "heard",
     }
 }
 
@@ -267,6 +275,10 @@ pub enum EventCause {
     Group,
     /// The power cap of the site kept machines off that could have come up before.
     PowerCap,
+    /// The site failed without a word, or no word of it came.
+    Silence,
+    /// A fault of the site: it refuses all jobs, or fails them.
+    Fault,
 }
 
 impl fmt::Display for EventCause {
@@ -286,6 +298,8 @@ impl fmt::Display for EventCause {
             Self::Trace => "trace",
             Self::Group => "group",
             Self::PowerCap => "power-cap",
+            Self::Silence => "silence",
+            Self::Fault => "fault",
         })
     }
 }
@@ -408,7 +422,7 @@ mod tests {
     fn all_kinds_of_events_are_listed_in_their_order_under_names_of_their_own() {
         assert!(EventKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
         // A new kind goes last.
-        assert_eq!(EventKind::Spent as usize + 1, EventKind::ALL.len());
+        assert_eq!(EventKind::Heard as usize + 1, EventKind::ALL.len());
         let names: std::collections::BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), EventKind::ALL.len());
     }

@@ -2,6 +2,7 @@
 
 mod churn;
 mod energy;
+mod fault;
 mod site;
 mod workflow;
 mod workload;
@@ -11,6 +12,7 @@ mod tests;
 
 pub(super) use churn::ChurnKeys;
 pub(super) use energy::{Flat, PerKwhKey, SeriesKeys};
+pub(super) use fault::FaultKeys;
 pub(super) use site::SiteKeys;
 pub(super) use workflow::WorkflowKeys;
 pub(super) use workload::{OwnWorkload, WorkloadKeys};
@@ -79,6 +81,8 @@ keys! {
         workflow: WorkflowKeys;
         /// Scripted events, see [events](#events).
         event: Option<Vec<EventKeys>> => "none";
+        /// Faults of what the sites and the broker say to each other, see [faults](#faults).
+        fault: Option<Vec<FaultKeys>> => "none";
         /// What a broker must survive here, for `gridemu drill`, see [drill](#drill). It changes no run.
         drill: Option<DrillKeys> => "none";
     }
@@ -313,6 +317,11 @@ keys! {
         planning: Option<PlanningKeys> => "none";
         /// Who pays for attempts that failed with a machine.
         failed_attempts: Payer = Payer::User, was "lost_attempts";
+        /// How long no report of a site may come until [it is taken as lost](churn.md#faults): nothing more is planned for it until one comes.
+        heartbeat_timeout: Option<Span> => "never";
+        /// How long no report of a site may come until its assignments are over, at the site and at the dispatcher: their jobs return to the
+        /// broker. At least `heartbeat_timeout`.
+        lease: Option<Span> => "40 min, or `heartbeat_timeout` if that is longer";
     }
 }
 

@@ -5,6 +5,7 @@ mod churn;
 mod drill;
 mod energy;
 mod events;
+mod faults;
 mod machines;
 mod network;
 mod power;
@@ -89,6 +90,8 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     }
     let network = checker.network(&keys.network, &sites, broker.is_some());
     let network = NetworkSpec { storages: checker.storages(written), ..network };
+    let faults = keys.fault.as_deref().unwrap_or_default();
+    let broker = checker.faults(faults, keys.broker.as_ref(), broker, &sites, &network);
     let own = written.iter().zip(&sites).enumerate();
     let site_workloads: Vec<_> = own
         .map(|(at, (site, spec))| {
@@ -239,6 +242,8 @@ impl Checker<'_> {
             planning: keys.planning.as_ref().map(planning).unwrap_or_default(),
             failed_attempts: keys.failed_attempts,
             workflow: WorkflowSettings::default(),
+            heartbeat: None,
+            faults: Vec::new(),
         }
     }
 

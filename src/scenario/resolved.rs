@@ -107,7 +107,10 @@ impl ResolvedScenario {
             // An unknown policy is refused before anything is run.
             policies.broker.build(&broker.policy, 0).map_or(true, |(_, able)| able.random)
         });
-        churns || maps || workloads.any(PlannedWorkload::draws)
+        let broker = self.grid.broker.as_ref();
+        let faults =
+            broker.is_some_and(|broker| broker.faults.iter().any(|fault| fault.kind.law().is_some()));
+        churns || maps || faults || workloads.any(PlannedWorkload::draws)
     }
 }
 

@@ -7,6 +7,7 @@ mod compare;
 mod energy;
 mod engines;
 mod failures;
+mod faults;
 mod figures;
 mod forked;
 mod forked_workflows;

@@ -310,6 +310,7 @@ fn returned(job: Box<Job>, why: EventCause) -> Exit {
         output: gridemu::units::Bytes::ZERO,
         passed: Box::default(),
         how: ExitKind::Returned { job, why },
+        assignment: 0,
     }
 }
 

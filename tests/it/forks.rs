@@ -21,7 +21,7 @@ use crate::support::through_bytes;
 
 /// What a fork changes.
 #[derive(Clone, Copy, Debug)]
-struct Aspects {
+pub(crate) struct Aspects {
     policies: bool,
     churn: bool,
     fates: bool,
@@ -29,6 +29,19 @@ struct Aspects {
     broker: bool,
     network: bool,
     seed: bool,
+}
+
+impl Aspects {
+    /// Those that may differ while there are faults.
+    pub(crate) const BESIDE_FAULTS: Self = Self {
+        policies: true,
+        churn: true,
+        fates: true,
+        prices: true,
+        broker: false,
+        network: false,
+        seed: false,
+    };
 }
 
 fn aspects() -> impl Strategy<Value = Aspects> {
@@ -51,7 +64,7 @@ fn intensities() -> PerKwh {
 }
 
 /// The grid with some aspects of another one, from an instant on.
-fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridSpec {
+pub(crate) fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Time) -> GridSpec {
     let mut mixed = spec.clone();
     for (place, site) in mixed.sites.iter_mut().enumerate() {
         let other = &other.sites[place % other.sites.len()];
@@ -150,7 +163,7 @@ fn before(ran: &GridRan, at: Time) -> Vec<&Record> {
 }
 
 /// The future is lawful, and the past what it was. How many jobs were taken off their processors.
-fn check_fork(case: &GridCase, spec: &GridSpec, at: Time) -> usize {
+pub(crate) fn check_fork(case: &GridCase, spec: &GridSpec, at: Time) -> usize {
     changes(&case.spec, spec, at).expect("it may change");
     let Some((new, ran, grid)) = forked(case, spec, at) else { return 0 };
     let fork = Fork { at, old: &case.spec };

@@ -12,7 +12,7 @@ use gridemu::workload::{Jobs, Source};
 use crate::grid::{build, jobs_of, plain};
 use crate::support::job;
 
-fn at(secs: u64) -> Time {
+pub(crate) fn at(secs: u64) -> Time {
     Time::from_secs(secs)
 }
 
@@ -33,14 +33,14 @@ fn priced(spec: &mut GridSpec, site: usize, cents: u64) {
     part.groups[0].price = Price::from_nanos(36_000_000_000 * cents);
 }
 
-fn run(spec: &GridSpec, jobs: Vec<Job>) -> (Vec<Record>, Grid) {
+pub(crate) fn run(spec: &GridSpec, jobs: Vec<Job>) -> (Vec<Record>, Grid) {
     let (mut grid, mut records) = (build(spec, jobs), Vec::new());
     grid.run(&mut records).expect("it runs");
     (records, grid)
 }
 
 /// Number, site, first start and end of each job, in seconds.
-fn times(records: &[Record]) -> Vec<(u64, u32, u64, u64)> {
+pub(crate) fn times(records: &[Record]) -> Vec<(u64, u32, u64, u64)> {
     let secs = |time: Time| {
         assert_eq!(time.micros() % 1_000_000, 0, "{time}");
         time.micros() / 1_000_000
@@ -51,7 +51,7 @@ fn times(records: &[Record]) -> Vec<(u64, u32, u64, u64)> {
         .collect()
 }
 
-fn events(records: &[Record]) -> Vec<&EventRecord> {
+pub(crate) fn events(records: &[Record]) -> Vec<&EventRecord> {
     records
         .iter()
         .filter_map(|record| match record {

@@ -17,7 +17,7 @@ fn same(how: &str, found: &GridRan, expected: &GridRan) {
 }
 
 /// Runs it by the plain loop in all ways.
-fn all_windows(case: &GridCase, ends: u64, lag: u64) {
+pub(crate) fn all_windows(case: &GridCase, ends: u64, lag: u64) {
     let expected = case.stepwise();
     same("windows", &case.windows(WindowOptions::default()).0, &expected);
     let random = WindowOptions {
@@ -29,7 +29,7 @@ fn all_windows(case: &GridCase, ends: u64, lag: u64) {
 }
 
 /// Runs it as actors in all ways.
-fn all_actors(case: &GridCase) {
+pub(crate) fn all_actors(case: &GridCase) {
     let expected = case.stepwise();
     for threads in [1, 2, 8] {
         same(&format!("actors on {threads} threads"), &case.actors(threads, None), &expected);

@@ -316,6 +316,8 @@ fn broker() -> impl Strategy<Value = BrokerSpec> {
                 planning: PlanningTime::default(),
                 failed_attempts,
                 workflow: WorkflowSettings::default(),
+                heartbeat: None,
+                faults: Vec::new(),
             }
         },
     )

@@ -22,7 +22,7 @@ use crate::support::through_bytes;
 
 /// How a segment is driven and what happens at its end.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+pub(crate) struct Stretch {
     /// Cut so long after the segment began.
     cut: Option<Span>,
     /// Halted when so many window ends have been chosen.
@@ -37,7 +37,7 @@ struct Stretch {
     anew: bool,
 }
 
-fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
+pub(crate) fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
     let cut = prop_oneof![
         3 => (0_u64..70).prop_map(Span::from_secs),
         2 => (0_u64..30_000_000).prop_map(Span::from_micros),
@@ -121,7 +121,7 @@ fn segment(
 }
 
 /// A run in legs; the last goes to the end.
-fn in_legs(case: &GridCase, stretches: &[Stretch]) -> GridRan {
+pub(crate) fn in_legs(case: &GridCase, stretches: &[Stretch]) -> GridRan {
     let (mut grid, mut records) = (case.build(), Vec::new());
     let mut merge = Merge::new(grid.nodes().len());
     let last = Stretch { cut: None, halt: None, ends: None, threads: 0, paced: false, anew: false };
@@ -138,7 +138,7 @@ fn in_legs(case: &GridCase, stretches: &[Stretch]) -> GridRan {
 }
 
 #[track_caller]
-fn same(found: &GridRan, expected: &GridRan) {
+pub(crate) fn same(found: &GridRan, expected: &GridRan) {
     if let Some(at) = found.records.iter().zip(&expected.records).position(|(a, b)| a != b) {
         panic!("record {at}\n{:#?}\nis not\n{:#?}", found.records[at], expected.records[at]);
     }

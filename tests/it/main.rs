@@ -31,6 +31,7 @@ mod explaining;
 mod explaining_tasks;
 mod exporting;
 mod failing;
+mod faults;
 mod forks;
 mod golden;
 mod grid;

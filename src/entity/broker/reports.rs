@@ -2,7 +2,7 @@
 
 use super::Broker;
 use crate::entity::{EndedJob, Outbox, SiteReport, Stamp};
-use crate::model::{PoolId, TaskId};
+use crate::model::{EventCause, EventKind, EventRecord, PoolId, Record, Replan, SiteId, TaskId};
 
 impl Broker {
     /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
@@ -50,6 +50,32 @@ impl Broker {
             self.state.pools[at].over(&placed, ran);
         }
         Some(self.settle(at, now))
+    }
+
+    /// Whether a request for work has come before, or a newer one has overtaken it: then it is ignored.
+    pub(super) fn is_overtaken(
+        &mut self,
+        pool: PoolId,
+        measured: Stamp,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> bool {
+        if self.state.asked.get(&pool).is_none_or(|last| *last < measured) {
+            self.state.asked.insert(pool, measured);
+            return false;
+        }
+        let (kind, cause) = (EventKind::Stale, EventCause::None);
+        outbox.record(Record::Event(EventRecord::new(now.time, kind, cause, pool.site)));
+        true
+    }
+
+    /// Plans nothing more for a site that has not been heard of for too long, until it reports.
+    pub(super) fn unheard(&mut self, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
+        self.site_left(site, now, outbox);
+        self.fresh = true;
+        if self.spec.replan != Replan::Never {
+            self.recall(now, outbox);
+        }
     }
 
     /// Takes a request for work: what is on its way to the pool answers a part of it.

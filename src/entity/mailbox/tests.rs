@@ -84,7 +84,7 @@ impl Twin {
 fn drawn() -> impl Strategy<Value = Message<ToSite>> {
     let body = prop_oneof![
         (0..9_u64).prop_map(|job| ToSite::Cancel(JobId(job))),
-        (0..9_u64).prop_map(|task| ToSite::Withdraw(TaskId(task)))
+        (0..9_u64).prop_map(|task| ToSite::Withdraw { task: TaskId(task), assignment: 1 })
     ];
     let sender = prop_oneof![
         Just(Sender::Outside),
@@ -114,7 +114,7 @@ proptest! {
             let outside = twin.letters.iter().filter(|letter| letter.sender == Sender::Outside);
             prop_assert_eq!(mail.last_from_outside(), outside.map(|letter| letter.arrival.time).max());
             for _ in 0..count {
-                let wanted = |letter: &ToSite| matches!(letter, ToSite::Withdraw(_));
+                let wanted = |letter: &ToSite| matches!(letter, ToSite::Withdraw { .. });
                 prop_assert_eq!(mail.take_first(now, wanted), twin.take_first(now, wanted));
                 prop_assert_eq!(mail.take(now), twin.take(now));
             }

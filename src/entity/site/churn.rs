@@ -208,7 +208,8 @@ impl Site {
         if !self.causes.churn_pending && self.mail.due().is_none_or(|due| due > now) {
             return Ok(());
         }
-        let (time, was_open) = (now.time, self.churn.open);
+        let (time, was_open) = (now.time, self.is_reachable(now.time));
+        self.faults_due(now, outbox)?;
         for at in 0..self.partitions.len() {
             for (why, cause) in [
                 (Reason::Chance, EventCause::Chance),
@@ -244,9 +245,10 @@ impl Site {
                 self.act(&act, EventCause::Command, time, outbox)?;
             }
         }
-        if self.churn.open != was_open {
+        let open = self.is_reachable(time);
+        if open != was_open {
             self.churn.look_back(&self.spec);
-            let letter = ToNetwork::Churn { site: self.id, open: self.churn.open };
+            let letter = ToNetwork::Churn { site: self.id, open };
             self.send_up(Address::Network, now, letter, outbox);
         }
         Ok(())
@@ -284,6 +286,26 @@ impl Site {
             MachineChange::Slow(factor) => presence.slow(which, factor),
         };
         self.change(partition.index(), &changed, change, cause, now, outbox)
+    }
+
+    /// All machines go down because the site has failed without a word, or come back after that.
+    pub(super) fn fail(
+        &mut self,
+        is_back: bool,
+        now: Time,
+        outbox: &mut dyn Outbox,
+    ) -> Result<(), EntityError> {
+        for at in 0..self.partitions.len() {
+            let presence = &mut self.churn.presence[at];
+            let all = ProcSet::full(presence.machines());
+            let (changed, change) = if is_back {
+                (presence.join(&all, Reason::Fault), MachineChange::Join)
+            } else {
+                (presence.leave(&all, Reason::Fault), MachineChange::Leave)
+            };
+            self.change(at, &changed, change, EventCause::Silence, now, outbox)?;
+        }
+        Ok(())
     }
 
     fn change(

@@ -1,8 +1,8 @@
 //! One moment at a site.
 
 use super::{EntityError, Outbox, Sender, Site, Stamp};
+use crate::entity::ToSite;
 use crate::entity::broker::{is_recalled, of_job, unplaced};
-use crate::entity::{Address, ToDispatcher, ToSite};
 use crate::local::{Exit, ExitKind, Partition, Step};
 use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, Job, JobAct, JobRecord, JobRef, Origin, Outcome,
@@ -159,27 +159,33 @@ impl Site {
             ToSite::Submit(mut job) => {
                 // A job that was sent before its stated submission time: it cannot start before that.
                 job.submit = job.submit.min(now.time);
-                let origin = if job.grid.is_some() { Origin::Grid } else { Origin::Local };
-                if origin == Origin::Grid && !self.is_open() {
-                    self.turn_away(job, now, outbox);
+                self.submit(*job, Origin::Local, now, outbox)
+            }
+            ToSite::Assign { job, sent } => {
+                let Some(mut job) = self.meet_job(job, sent, now, outbox) else { return Ok(()) };
+                job.submit = job.submit.min(now.time);
+                if !self.is_open() {
+                    self.turn_away(job, EventCause::SiteLeft, now, outbox);
                     return Ok(());
                 }
-                self.submit(*job, origin, now, outbox)
+                self.submit(*job, Origin::Grid, now, outbox)
             }
             ToSite::Cancel(job) => self.order(job, JobAct::Cancel, command, now, outbox),
             ToSite::Elastic { job, change } => self.order(job, JobAct::Change(change), command, now, outbox),
-            ToSite::Withdraw(task) => {
+            // Nobody is there.
+            ToSite::Withdraw { .. } if self.meeting.is_silent(now.time) => Ok(()),
+            ToSite::Withdraw { task, assignment } => {
                 let mut withdrawn = None;
                 for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
-                    if let Some(job) = partition.withdraw(task.0, now.time) {
+                    if partition.assignment(task.0) == Some(assignment)
+                        && let Some(job) = partition.withdraw(task.0, now.time)
+                    {
                         *touched = true;
                         withdrawn = Some(job);
                     }
                 }
                 if let Some(job) = withdrawn {
-                    let (site, why) = (self.id, EventCause::Replanned);
-                    let letter = ToDispatcher::Returned { site, job, why };
-                    self.send_up(Address::Dispatcher, now, letter, outbox);
+                    self.send_back(job, EventCause::Replanned, now, outbox);
                 }
                 Ok(())
             }
@@ -188,9 +194,8 @@ impl Site {
         }
     }
 
-    /// Returns a grid job at once, because the site is down.
-    fn turn_away(&mut self, job: Box<Job>, now: Stamp, outbox: &mut dyn Outbox) {
-        let why = EventCause::SiteLeft;
+    /// Returns a grid job at once, because the site is down, or refuses all.
+    pub(super) fn turn_away(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
         outbox.record(Record::Event(EventRecord {
             kind: EventKind::Refused,
             cause: why,
@@ -198,7 +203,7 @@ impl Site {
             partition: job.partition,
             ..of_job(&job, now.time)
         }));
-        self.send_up(Address::Dispatcher, now, ToDispatcher::Returned { site: self.id, job, why }, outbox);
+        self.send_back(job, why, now, outbox);
     }
 
     fn submit(
@@ -234,12 +239,25 @@ impl Site {
         let partition = job.partition.unwrap_or_default();
         let record = JobRecord { origin, site: self.id, partition, ..unplaced(&job, outcome, now) };
         let number = job.grid.as_ref().map(|grid| grid.number);
+        let assignment = job.grid.as_ref().map_or(0, |grid| grid.assignment);
         let job = JobRef::new(origin, self.id, job.id);
         let (start, attempts, how) = (record.start, record.attempts, ExitKind::Ended(outcome));
         let (energy, cost) = (record.energy, record.cost);
         outbox.record(Record::Job(record));
         let (output, last_start, passed) = (Bytes::ZERO, None, Box::default());
-        self.ended.push(Exit { job, number, output, start, last_start, attempts, energy, cost, passed, how });
+        self.ended.push(Exit {
+            job,
+            number,
+            assignment,
+            output,
+            start,
+            last_start,
+            attempts,
+            energy,
+            cost,
+            passed,
+            how,
+        });
         false
     }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::churn::ChurnSave;
+use super::faults::MeetingSave;
 use super::{Counts, EntityError, Mailbox, Moments, Reporting, Site, Stamp, ToSite};
 use crate::local::{PartitionSave, Step};
 use crate::model::Record;
@@ -16,6 +17,7 @@ pub struct SiteSave {
     mail: Mailbox<ToSite>,
     uplink: Option<Reporting>,
     churn: ChurnSave,
+    meeting: MeetingSave,
     counts: Counts,
     refused: u64,
     restore_records: Vec<Record>,
@@ -41,6 +43,7 @@ impl Site {
             mail: self.mail.clone(),
             uplink: self.uplink.clone(),
             churn: self.churn.save(),
+            meeting: self.meeting.save(),
             counts: self.counts,
             refused: self.refused,
             restore_records: self.restore_records.clone(),
@@ -67,6 +70,7 @@ impl Site {
             self.mail.pass(moment);
         }
         self.find_order();
+        self.meeting.restore(saved.meeting, self.mail.passed());
         let now = self.mail.passed().time;
         let mut restore_records = saved.restore_records;
         for (partition, saved) in self.partitions.iter_mut().zip(saved.partitions) {

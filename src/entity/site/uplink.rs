@@ -10,6 +10,7 @@ use crate::entity::{
 };
 use crate::local::{Exit, ExitKind};
 use crate::model::{Origin, PartitionId, Payer, PoolId, TaskId};
+use crate::platform::report as name_of_report;
 use crate::units::{Span, Time};
 
 /// The connection of a site to the grid.
@@ -36,6 +37,16 @@ pub(super) struct Reporting {
 }
 
 impl Reporting {
+    /// How long a message takes.
+    pub(super) fn latency(&self) -> Span {
+        self.uplink.latency
+    }
+
+    /// Has it ask for work anew.
+    pub(super) fn forget_asked(&mut self) {
+        self.asked.iter_mut().for_each(|asked| *asked = 0);
+    }
+
     /// Restores the state of a saved site. If it reports or asks in another way from now on, it does so at once.
     pub(super) fn restore(&mut self, saved: Self, now: Time) {
         self.asked = saved.asked;
@@ -69,13 +80,14 @@ impl Site {
     /// Notifies the dispatcher of the exit of a grid job.
     pub(super) fn notify_exit(&mut self, gone: Exit, now: Stamp, outbox: &mut dyn Outbox) {
         let (Origin::Grid, Some(number)) = (gone.job.origin(), gone.number) else { return };
-        let site = self.id;
+        let (site, assignment) = (self.id, gone.assignment);
         let letter = match gone.how {
             ExitKind::Ended(outcome) => {
                 let Exit { start, last_start, attempts, energy, cost, passed, output, .. } = gone;
                 let (task, job, end) = (TaskId(number), gone.job.number, now.time);
                 ToDispatcher::Ended {
                     site,
+                    assignment,
                     ended: EndedJob {
                         task,
                         job,
@@ -90,9 +102,9 @@ impl Site {
                     },
                 }
             }
-            ExitKind::Returned { job, why } => ToDispatcher::Returned { site, job, why },
+            ExitKind::Returned { job, why } => return self.send_back(job, why, now, outbox),
         };
-        self.send_up(Address::Dispatcher, now, letter, outbox);
+        self.send_end(number, assignment, letter, now, outbox);
     }
 
     /// The site's report of one of its partitions.
@@ -120,16 +132,21 @@ impl Site {
     pub(super) fn report(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
         let Some(reporting) = &mut self.uplink else { return };
         let Uplink { monitoring_interval, asks, .. } = reporting.uplink;
+        let silent = self.meeting.is_silent(now.time);
         let due = reporting.next_tick.is_some_and(|tick| tick <= now.time);
         if due {
             reporting.next_tick = (!monitoring_interval.is_zero())
                 .then(|| next_multiple(now.time + Span::TICK, monitoring_interval));
         }
-        if due || monitoring_interval.is_zero() {
+        if silent {
+            return;
+        }
+        if due || monitoring_interval.is_zero() || self.meeting.is_back_at(now.time) {
             let pools = (0..self.partitions.len()).map(|at| self.pool_report(at, now.time)).collect();
             let open = self.is_open();
             let report = SiteReport { site: self.id, measured: now, open, pools };
-            self.send_up(Address::Directory, now, ToDirectory::Report(Box::new(report)), outbox);
+            let letter = ToDirectory::Report(Box::new(report));
+            self.send_news(Address::Directory, &name_of_report(now.time), letter, now, outbox);
         }
         if asks {
             self.ask(now, outbox);
@@ -145,7 +162,9 @@ impl Site {
             // The broker keeps count of work that was requested and has not arrived.
             if std::mem::replace(&mut reporting.asked[at], procs) != procs {
                 let pool = PoolId { site: self.id, partition: PartitionId(at as u32) };
-                self.send_up(Address::Broker, now, ToBroker::Ask { pool, procs, measured: now }, outbox);
+                let letter = ToBroker::Ask { pool, procs, measured: now };
+                let name = format!("ask {at} {}", now.time.micros());
+                self.send_news(Address::Broker, &name, letter, now, outbox);
             }
         }
     }

@@ -197,6 +197,8 @@ pub enum WaitPlace {
     Input(String),
     /// With the dispatcher: it has returned, and its back-off runs.
     Resting,
+    /// Nowhere: its assignment to this site is over, and the dispatcher has not found out.
+    Lost(String),
     /// In a message.
     OnItsWay,
     /// With the broker: tasks that it waits for have not completed.

@@ -120,6 +120,7 @@ impl Stretches {
             Place::Dispatcher(Whereabouts::Input(site)) => WaitPlace::Input(name(*site)),
             Place::Dispatcher(Whereabouts::Outgoing(site)) => WaitPlace::Outgoing(name(*site)),
             Place::Dispatcher(Whereabouts::Resting) => WaitPlace::Resting,
+            Place::Dispatcher(Whereabouts::Lost(site)) => WaitPlace::Lost(name(*site)),
             Place::Nowhere => WaitPlace::OnItsWay,
             Place::Runs(_) | Place::Between | Place::Over => return self.end(now),
         };

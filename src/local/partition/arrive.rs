@@ -85,6 +85,12 @@ impl Partition {
         }
     }
 
+    /// The number of the assignment of a grid job that is here, by its number at the portal.
+    pub fn assignment(&mut self, number: u64) -> Option<u32> {
+        let key = self.state.numbers.of_portal(number, &self.state.table)?;
+        self.state.table.get(key).map(LiveJob::assignment)
+    }
+
     /// Returns a waiting grid job to the broker, by its number at the portal. `None` if no waiting job has it.
     pub fn withdraw(&mut self, number: u64, now: Time) -> Option<Box<Job>> {
         let key = self.state.numbers.of_portal(number, &self.state.table)?;

@@ -1,5 +1,7 @@
 //! Churn in a partition: machines that go down, come up and slow down, and the effects on jobs.
 
+use std::sync::Arc;
+
 use super::Partition;
 use crate::local::error::PartitionError;
 use crate::local::policy::Change;
@@ -7,6 +9,7 @@ use crate::local::{Phase, Step};
 use crate::model::{
     EventCause, EventKind, EventRecord, FailureAction, JobKey, MachineState, Outcome, Payer, ProcSet, Record,
 };
+use crate::platform::SiteFaults;
 use crate::units::{Money, Rate, Time};
 
 impl Partition {
@@ -164,6 +167,28 @@ impl Partition {
             }
         }
         Ok(())
+    }
+
+    /// Lets the partition know the faults between its site and the grid.
+    pub fn meet(&mut self, faults: Option<Arc<SiteFaults>>) {
+        self.state.faults = faults;
+    }
+
+    /// Ends the assignments of all jobs of the grid, in any phase: they return, and nobody hears of it. False if there are none.
+    pub fn lose_grid_jobs(&mut self, step: &mut Step<'_>) -> bool {
+        let lost = self.state.keys(|job| job.job.grid.is_some());
+        for key in &lost {
+            // One whose end has come has ended.
+            if self.state.table.get(*key).is_some_and(|job| job.end <= step.now) {
+                self.end_as_due(*key, step);
+            }
+        }
+        self.state.losing = true;
+        for key in &lost {
+            self.end_job(*key, Outcome::Failed, step);
+        }
+        self.state.losing = false;
+        !lost.is_empty()
     }
 
     /// The event of machines with these processors.

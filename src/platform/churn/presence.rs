@@ -20,11 +20,14 @@ pub enum Reason {
     Trace,
     /// It failed in a group.
     Group,
+    /// Its site has failed without a word.
+    Fault,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Chance, Self::Script, Self::Site, Self::Trace, Self::Group];
+    pub const ALL: [Self; 6] =
+        [Self::Chance, Self::Script, Self::Site, Self::Trace, Self::Group, Self::Fault];
 }
 
 /// The machines of a partition: which are present, for which reasons the others are down, and which are slowed down.

@@ -92,6 +92,8 @@ pub(super) fn because(attempt: &Attempt) -> Option<&str> {
         "machine-left" => "machine left",
         "site-left" => "site left",
         "task-failed" => "failed by itself",
+        "silence" => "nobody heard of it",
+        "fault" => "the site fails all jobs",
         cause => cause,
     })
 }

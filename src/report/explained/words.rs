@@ -146,6 +146,7 @@ impl WaitPlace {
             Self::Held(site) | Self::Outgoing(site) => format!("at the dispatcher, for {site}"),
             Self::Input(site) => format!("in transit to {site}"),
             Self::Resting => "at the dispatcher".to_owned(),
+            Self::Lost(site) => format!("lost at {site}"),
             Self::OnItsWay => "in transit".to_owned(),
         }
     }
@@ -187,6 +188,9 @@ impl WaitPlace {
             Self::Input(_) => "its input is being transferred",
             Self::Resting => {
                 "it returned from a site, and waits for `broker.backoff` before it is planned again"
+            }
+            Self::Lost(_) => {
+                "no word of it comes, and the dispatcher waits for one as long as its lease lasts, or until the site is back"
             }
             Self::OnItsWay => "a message takes the latency of its link",
             Self::Engine => "the workflow engine makes a job of it (`engine_delay`)",

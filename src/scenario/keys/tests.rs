@@ -32,6 +32,7 @@ const TABLES: [(&str, &[Part]); 13] = [
     ("workflow", &[("", WorkflowKeys::KEYS)]),
     ("churn", &[("", ChurnKeys::KEYS), ("group.", GroupKeys::KEYS)]),
     ("event", &[("", EventKeys::KEYS)]),
+    ("fault", &[("", FaultKeys::KEYS)]),
     ("output", &[("", OutputKeys::KEYS)]),
     ("drill", &[("", DrillKeys::KEYS)]),
 ];

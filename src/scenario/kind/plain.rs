@@ -100,6 +100,31 @@ impl<T: Kind> Kind for Vec<T> {
     }
 }
 
+/// A text, or a list of texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Texts(pub(crate) Vec<String>);
+
+impl Kind for Texts {
+    fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
+        match &node.value {
+            tree::Value::Text(text) | tree::Value::Bare(text) => Some(Self(vec![text.clone()])),
+            _ => Vec::read(node, reading).map(Self),
+        }
+    }
+
+    fn show(&self) -> Option<Value> {
+        match &self.0[..] {
+            [text] => text.show(),
+            texts => texts.to_vec().show(),
+        }
+    }
+
+    fn schema() -> Json {
+        let (one, list) = (String::schema(), Vec::<String>::schema());
+        json!({ "title": format!("{} or {}", title(&one), title(&list)), "anyOf": [one, list] })
+    }
+}
+
 /// A table with a value for each of any names.
 impl<T: Kind> Kind for BTreeMap<String, T> {
     fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {

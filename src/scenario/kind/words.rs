@@ -6,8 +6,8 @@ use toml::Value;
 use super::{Kind, title};
 use crate::formats::swf::Clean;
 use crate::model::{
-    AtLimit, EstimateBase, FailureAction, InstantOrder, LostData, Payer, PlacementRule, PlanRepair, Replan,
-    Sharing, TaskOrder, TransferMode,
+    AtLimit, EstimateBase, FailureAction, InstantOrder, LostData, MessageKind, Payer, PlacementRule,
+    PlanRepair, Replan, Sharing, TaskOrder, TransferMode,
 };
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::names::near;
@@ -133,6 +133,27 @@ impl Engine {
     }
 }
 
+/// The kind of a fault.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FaultWord {
+    /// Nothing passes.
+    Partition,
+    /// Messages take longer.
+    Late,
+    /// Messages come again.
+    Twice,
+    /// The directory knows nothing new.
+    StaleDirectory,
+    /// The directory knows nothing.
+    EmptyDirectory,
+    /// A site fails without a word.
+    Silent,
+    /// A site refuses all jobs.
+    Refuse,
+    /// A site fails all jobs.
+    BlackHole,
+}
+
 /// When running jobs write checkpoints, unless after a given progress.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Best {
@@ -150,6 +171,11 @@ words! {
     Clean { "none" => Self::None, "strict" => Self::Strict }
     Engine { "actors" => Self::Actors, "direct" => Self::Direct }
     FailureAction { "requeue" => Self::Requeue, "resubmit" was "give-back" => Self::Resubmit, "wait" => Self::Wait, "fail" => Self::Fail }
+    FaultWord {
+        "partition" => Self::Partition, "late" => Self::Late, "twice" => Self::Twice, "stale-directory" => Self::StaleDirectory,
+        "empty-directory" => Self::EmptyDirectory, "silent" => Self::Silent, "refuse" => Self::Refuse, "black-hole" => Self::BlackHole,
+    }
+    MessageKind { "reports" => Self::Reports, "ends" => Self::Ends, "commands" => Self::Commands }
     InstantOrder { "instant" => Self::Instant, "event" => Self::Event }
     PlacementRule { "lowest" => Self::Lowest, "fastest" => Self::Fastest, "cheapest" => Self::Cheapest, "least-power" => Self::LeastPower }
     Payer { "user" => Self::User, "site" => Self::Site }

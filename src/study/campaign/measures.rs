@@ -11,8 +11,8 @@ use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
 use crate::grid::Policies;
 use crate::metrics::{
-    BacklogSummary, DedicatedMeasures, ElasticSummary, PlanningSummary, Purpose, Purposes, RecoverySummary,
-    ReplanSummary, ToTheEnd,
+    BacklogSummary, DedicatedMeasures, ElasticSummary, FaultCounts, PlanningSummary, Purpose, Purposes,
+    RecoverySummary, ReplanSummary, ToTheEnd,
 };
 use crate::model::did_you_mean;
 use crate::scenario::Scenario;
@@ -105,6 +105,7 @@ fn known_by(mut summary: Value) -> BTreeSet<String> {
     if let Some(entries) = summary.as_object_mut() {
         if let Some(churn) = entries.get_mut("churn").and_then(Value::as_object_mut) {
             churn.entry("replanning").or_insert(empty::<ReplanSummary>());
+            churn.entry("faults").or_insert(empty::<FaultCounts>());
         }
         entries.entry("elastic").or_insert(empty::<ElasticSummary>());
         if entries.get("broker").is_some_and(|broker| broker.get("planning").is_some()) {
