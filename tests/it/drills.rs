@@ -126,15 +126,6 @@ fn words(ran: &DrillRan) -> String {
 fn sane_brokers_hold() {
     let names: Vec<&str> = Drill::names().collect();
     for ran in drilled(&names, &["mct", "pull"]) {
-        if (ran.drill.as_str(), ran.broker.as_str()) == ("held-jobs", "pull") {
-            // A site asks for work only if nothing waits in its queue, and jobs that are held count as waiting (docs/drills.md).
-            assert!(
-                words(&ran).contains("jobs_at(\"held\", after=\"1 h\", before=\"10 h\") is 0"),
-                "{}",
-                words(&ran)
-            );
-            continue;
-        }
         assert!(ran.held(), "{} under {}: {}", ran.drill, ran.broker, words(&ran));
         assert!(ran.lasted_s.is_some_and(|lasted| lasted > 3_600.0) && ran.wall_s.is_some());
     }

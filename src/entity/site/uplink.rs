@@ -156,7 +156,8 @@ impl Site {
     fn ask(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
         for at in 0..self.partitions.len() {
             let partition = &self.partitions[at];
-            let idle = self.is_open() && partition.waiting() == 0;
+            // A job that is held, since it needs machines that are down, keeps no processor from others.
+            let idle = self.is_open() && partition.queued() == 0;
             let procs = if idle { partition.view(now.time).free() } else { 0 };
             let Some(reporting) = &mut self.uplink else { return };
             // The broker keeps count of work that was requested and has not arrived.

@@ -33,6 +33,11 @@ impl Partition {
         u32::try_from(self.state.waiting + ineligible as u64).unwrap_or(u32::MAX)
     }
 
+    /// Jobs in the queue: those that wait and could start if processors were free.
+    pub fn queued(&self) -> u64 {
+        self.state.waiting
+    }
+
     /// The number of running jobs.
     pub fn running(&self) -> u32 {
         self.state.running

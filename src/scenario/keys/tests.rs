@@ -20,7 +20,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/scenarios.md");
 type Part = (&'static str, &'static [KeyInfo]);
 
 /// The tables of the page, by the names of their marks.
-const TABLES: [(&str, &[Part]); 13] = [
+const TABLES: [(&str, &[Part]); 14] = [
     ("run", &[("", ScenarioKeys::KEYS), ("measure.", WindowKeys::KEYS), ("clock.", ClockKeys::KEYS)]),
     ("site", &[("", SiteKeys::KEYS), ("storage.", StorageKeys::KEYS)]),
     ("series", &[("", SeriesKeys::KEYS)]),
