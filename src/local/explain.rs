@@ -193,7 +193,8 @@ impl View<'_> {
         if let Why::HeadFirst { needs, .. } = told.why
             && (1..=kept_back).contains(&needs.saturating_sub(told.free))
         {
-            let blockers = [Blocker::Cap { procs: kept_back }].into_iter().chain(told.blockers).collect();
+            let mut blockers = told.blockers;
+            blockers.insert(blockers.len().min(1), Blocker::Cap { procs: kept_back });
             return Explanation { blockers, ..told };
         }
         let lacks = told.needs.saturating_sub(told.free);

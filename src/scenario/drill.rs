@@ -51,6 +51,15 @@ pub const DRILLS: &[CatalogueFile] = files![
     "silence-while-staging",
     "held-jobs",
     "poison-job",
+    "black-hole",
+    "partition",
+    "silent-site",
+    "invisible-jobs",
+    "late-end",
+    "late-command",
+    "empty-directory",
+    "reports-out-of-order",
+    "refuses-all",
 ];
 
 impl Drill {

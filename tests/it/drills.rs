@@ -163,6 +163,15 @@ fn each_drill_is_failed_by_the_broker_that_it_is_about() {
         ("held-jobs", "by-queue", "jobs_at(\"held\", after=\"1 h\", before=\"10 h\") is 0"),
         ("poison-job", "blames", "401 jobs are left"),
         ("poison-job", "one-site", "jobs_at(\"leiden\", after=\"3 h\") is 0"),
+        ("black-hole", "blames", "jobs_at(\"hole\", after=\"2 h\") is 0"),
+        ("partition", "blames", "jobs_at(\"cut\", after=\"4 h\") is 0"),
+        ("silent-site", "forgets", "jobs are left"),
+        ("invisible-jobs", "forgets", "jobs are left"),
+        ("late-end", "forgets", "jobs are left"),
+        ("late-command", "forgets", "jobs are left"),
+        ("empty-directory", "one-site", "jobs_at(\"north\", after=\"2 h\", before=\"3 h\") is 0"),
+        ("reports-out-of-order", "herd", "expected mean_wait <= 5 min: mean_wait is "),
+        ("refuses-all", "blames", "jobs_at(\"shut\", after=\"5 h\") is 0"),
     ] {
         let ran = drilled(&[drill], &[broker]).remove(0);
         if !words(&ran).contains(says) {

@@ -3,7 +3,7 @@
 use super::data::place_of;
 use super::pending::Pending;
 use super::{Broker, State, is_recalled, rest, task};
-use crate::broker::{BrokerEvent, PoolFacts, TaskState};
+use crate::broker::{BrokerEvent, Pool, PoolFacts, Task, TaskState};
 use crate::entity::{Outbox, Stamp};
 use crate::model::{EventCause, Job, PlanRepair, TaskId};
 
@@ -21,12 +21,22 @@ impl Broker {
         self.state.turns.back(task(&job));
         let mut refused = Vec::new();
         self.note_arrival(task(&job), job.grid.as_ref().is_some_and(|grid| grid.first_start.is_some()));
-        self.ask_again(task(&job));
+        let turned_away = matches!(why, EventCause::Refused(_) | EventCause::Fault);
+        self.ask_again(task(&job), turned_away);
         if let Some((at, earlier)) = self.state.tasks.remove(task(&job)) {
             refused = earlier;
             let pool = self.settle(at, now);
             match why {
                 EventCause::Refused(_) => refused.push(pool),
+                EventCause::Fault => {
+                    // It is tried elsewhere first, and everywhere anew once all have turned it away: the fault may be over.
+                    refused.push(pool);
+                    let seen = Task::new(&job, &refused);
+                    let is_open = |pool: &Pool| pool.could_run(&seen) && !refused.contains(&pool.facts.id);
+                    if !self.state.pools.iter().any(is_open) {
+                        refused.clear();
+                    }
+                }
                 EventCause::SiteLeft => {
                     self.state.tally.landed_nowhere += 1;
                     if self.is_news(at, &job, now) {

@@ -89,11 +89,11 @@ impl Broker {
         self.fresh = true;
     }
 
-    /// What a pool has asked for is open again where a task that was to answer it comes back from elsewhere: its site never knew of it, and so
-    /// does not ask again.
-    pub(super) fn ask_again(&mut self, task: TaskId) {
+    /// What a pool has asked for is open again where a task that was to answer it comes back from elsewhere, or was turned away there: its site has
+    /// as many free processors as before, and so does not ask again.
+    pub(super) fn ask_again(&mut self, task: TaskId, turned_away: bool) {
         if let Some(placed) = self.state.tasks.placed(task).filter(|_| self.abilities.pulls)
-            && placed.arrival.is_none()
+            && (turned_away || placed.arrival.is_none())
         {
             self.state.pools[placed.pool].asked += placed.procs;
         }

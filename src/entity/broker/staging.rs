@@ -294,7 +294,7 @@ impl Broker {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) -> bool {
-        self.ask_again(task);
+        self.ask_again(task, false);
         let Some((at, mut job, refused)) = self.state.tasks.unstage(task) else { return false };
         let pool = self.settle(at, now);
         self.forget_files(task);
