@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::faults::AllFaults;
 use super::mailbox::{Mailbox, Moments};
-use super::{Address, EntityError, Outbox, SiteReport, Stamp, ToBroker, ToDirectory};
+use super::{Address, EntityError, Outbox, Quiescence, SiteReport, Stamp, ToBroker, ToDirectory};
 use crate::model::{EventCause, EventKind, EventRecord, Record, SiteId};
 use crate::platform::{Answers, FaultTurn, SiteFaults};
 use crate::units::{Span, Time};
@@ -113,6 +113,12 @@ impl Moments for Directory {
     fn next(&self) -> Option<Stamp> {
         let turn = self.faults.next(self.turned).map(|turn| self.mail.own(turn));
         turn.into_iter().chain(self.mail.due()).min()
+    }
+
+    /// What it answers may let jobs go on, so a run is not over before its faults are.
+    fn quiescence(&self) -> Quiescence {
+        let last = self.faults.last(self.turned).unwrap_or_default();
+        Quiescence { self_active: self.faults.next(self.turned).is_some(), last, ..Quiescence::default() }
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {

@@ -49,6 +49,11 @@ impl AllFaults {
         self.turns.get(turned).map(|(time, ..)| *time)
     }
 
+    /// When the last turn was that has been taken.
+    pub(super) fn last(&self, turned: usize) -> Option<Time> {
+        self.turns.get(turned.checked_sub(1)?).map(|(time, ..)| *time)
+    }
+
     /// Takes the next turn that is due.
     pub(super) fn take(&self, turned: &mut usize, now: Time) -> Option<(SiteId, FaultTurn)> {
         let (_, site, turn) = self.turns.get(*turned).filter(|(time, ..)| *time <= now)?;

@@ -20,6 +20,8 @@ pub(super) struct Meeting {
     faults: Option<Arc<SiteFaults>>,
     /// How many of their turns have passed. It follows from the time, and is not saved.
     turned: usize,
+    /// Whether the site is back since this moment began, and has not said so.
+    back: bool,
     saved: MeetingSave,
 }
 
@@ -71,11 +73,9 @@ impl Meeting {
         self.faults.as_ref().is_some_and(|faults| faults.is_silent(now))
     }
 
-    /// Whether the site is back at this instant after it had failed without a word.
-    pub(super) fn is_back_at(&self, now: Time) -> bool {
-        let turns = self.turns();
-        let first = turns.partition_point(|(time, _)| *time < now);
-        turns[first..].iter().take_while(|(time, _)| *time == now).any(|(_, turn)| *turn == FaultTurn::Back)
+    /// Whether the site is to say that it is back after it had failed without a word: once.
+    pub(super) fn says_back(&mut self) -> bool {
+        std::mem::take(&mut self.back)
     }
 
     /// When the last message of those that are held up arrives.
@@ -116,6 +116,7 @@ impl Site {
                 }
                 FaultTurn::Back => {
                     self.fail(true, now.time, outbox)?;
+                    self.meeting.back = true;
                     if let Some(uplink) = &mut self.uplink {
                         uplink.forget_asked();
                     }
@@ -189,12 +190,15 @@ impl Site {
             self.turn_away(job, EventCause::Fault, now, outbox);
             return None;
         }
-        if let Some(after) = faults.fails_after(now.time).filter(|_| self.is_open()) {
+        // One whose deadline has passed ends as it does anywhere, and none is kept beyond its deadline.
+        let ends = job.killed_at().unwrap_or(Time::NEVER);
+        let after = faults.fails_after(now.time).filter(|_| self.is_open() && now.time < ends);
+        if let Some(after) = after {
             let grid = job.grid.get_or_insert_default();
             grid.attempts += 1;
             grid.first_start = grid.first_start.or(Some(now.time));
             let saved = &mut self.meeting.saved;
-            saved.taken.insert((now.time + after, saved.count), job);
+            saved.taken.insert(((now.time + after).min(ends), saved.count), job);
             saved.count += 1;
             return None;
         }

@@ -141,7 +141,8 @@ impl Site {
         if silent {
             return;
         }
-        if due || monitoring_interval.is_zero() || self.meeting.is_back_at(now.time) {
+        let back = self.meeting.says_back();
+        if due || back || monitoring_interval.is_zero() {
             let pools = (0..self.partitions.len()).map(|at| self.pool_report(at, now.time)).collect();
             let open = self.is_open();
             let report = SiteReport { site: self.id, measured: now, open, pools };

@@ -76,3 +76,56 @@ fn what_is_wrong_with_a_fault_is_told() {
         gridemu(&["check", &argument(&file)]).ends(2, &[problem, "faults.toml"]);
     }
 }
+
+/// A site that is back says so once, also where nothing takes time; a run is not over while a directory is still to tell the truth again; a black hole keeps no
+/// job beyond the deadline at which it is ended, and fails none that is over.
+#[test]
+fn faults_end_where_nothing_else_happens() {
+    let grid = |latency: &str, broker: &str, rest: &str| {
+        format!(
+            "[network]\nlatency = '{latency}'\nbandwidth = '100 Mbit/s'\n[broker]\n{broker}\n\
+             [[site]]\nnames = ['a', 'b']\nmachines = [{{ class = 'node', count = 3 }}]\n[[workload]]\n{rest}"
+        )
+    };
+    for (text, completed) in [
+        (
+            grid(
+                "0 s",
+                "replan = 'every-report'",
+                "poisson = { jobs = 30, every = '1 min', size = '1', runtime = '30 min' }\n\
+                 [[fault]]\nkind = 'silent'\nsite = 'a'\nfrom = '10 min'\nfor = '1801 s'\n",
+            ),
+            30,
+        ),
+        (
+            grid(
+                "10 s",
+                "retries = 50",
+                "poisson = { jobs = 5, every = '1 min', size = '1', runtime = '10 min' }\n\
+                 [[fault]]\nkind = 'empty-directory'\nfrom = '0 s'\nfor = '5 h'\n\
+                 [[event]]\nat = '0 s'\nleave = 'a'\n[[event]]\nat = '0 s'\nleave = 'b'\n\
+                 [[event]]\nat = '10 min'\njoin = 'a'\n",
+            ),
+            5,
+        ),
+        (
+            grid(
+                "1 s",
+                "",
+                "poisson = { jobs = 5, every = '1 min', size = '1', runtime = '10 s' }\nestimates = 'exact'\n\
+                 deadline = 'submit + 1.5 x estimate'\nat_deadline = 'kill'\ninput = '300 MB'\n\
+                 [[fault]]\nkind = 'black-hole'\nfrom = '0 s'\nfor = '5 h'\n",
+            ),
+            0,
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, out) = (folder.path().join("run.toml"), argument(&folder.path().join("out")));
+        std::fs::write(&file, &text).unwrap();
+        let run = gridemu(&["run", &argument(&file), "--out", &out, "--json"]);
+        run.ends(0, &[]);
+        let summary: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        assert_eq!(summary["outcomes"]["completed"], completed, "{text}");
+        gridemu(&["validate", &out]).ends(0, &[]);
+    }
+}
