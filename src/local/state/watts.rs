@@ -16,10 +16,11 @@ impl State {
     }
 
     /// Whether a power cap is to be kept by counting watts now: also where it is a number of processors, while machines sleep that did so
-    /// before a fork.
+    /// before a fork, or more are in use than it leaves, by jobs that began before.
     pub(in crate::local) fn counts_watts(&self) -> bool {
         let asleep = || self.sleepers.as_ref().is_some_and(|sleepers| !sleepers.all_awake());
-        self.spec.power_part.is_some_and(|part| part.in_watts || asleep())
+        let above = || self.here.len().saturating_sub(self.unused) > self.spec.most();
+        self.spec.power_part.is_some_and(|part| part.in_watts || asleep() || above())
     }
 
     /// Processors of jobs and reservations, also while their machines are down.
@@ -46,6 +47,8 @@ impl State {
         if let Some(watts) = &mut self.watts {
             let stand = Stand { sleepers: self.sleepers.as_deref(), down: &self.down };
             watts.leave(procs, &self.free, stand);
+            // The number of processors may do again.
+            watts.changed |= !self.spec.counts_watts();
         }
     }
 
