@@ -9,7 +9,7 @@ use gridemu::local::policies::{Compress, Conservative};
 use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
 use gridemu::model::{
     Elastic, ElasticCommand, Equipment, InstantOrder, Job, JobId, MachineGroup, PartitionSpec, Record,
-    Reservation, SiteId, SiteSpec, SiteTariff, Speedup,
+    Reservation, SiteId, SiteSpec, SiteTariff, SleepSpec, Speedup,
 };
 use gridemu::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 use gridemu::workload::{Jobs, Source};
@@ -503,5 +503,45 @@ fn every_policy_runs_nothing_at_all() {
         let ran = try_run(&Registry::standard(), &spec, &[]).expect("nothing to do");
         assert!(ran.records.is_empty());
         check(&spec, &[], &ran, Law::default());
+    }
+}
+
+/// Six of nine machines sleep. The last job would end in time if they were awake, and is planned behind the reservation; a plan that is resumed looks for
+/// an earlier start at the same ends as the one that goes straight on.
+#[test]
+fn a_plan_around_machines_that_sleep_is_resumed() {
+    let mut spec = support::site(9, "conservative");
+    spec.partitions[0].cores = 3;
+    let group = &mut spec.partitions[0].groups[0];
+    group.machines = 3;
+    let [wake, fall] = [30, 0].map(Span::from_secs);
+    let none = Power::ZERO;
+    group.sleep = Some(SleepSpec { asleep: none, wake, waking: none, fall, falling: none });
+    spec.power = "sleep-idle[after=7 s]".parse().expect("a policy");
+    let spec = support::reserve(spec, "maintenance", 79, 80, 6);
+    let sized = |id, procs, submit, runtime, estimate| {
+        let mut job = job(id, 0, procs, 0);
+        (job.submit, job.runtime, job.estimate) =
+            (Time::from_micros(submit), Span::from_micros(runtime), Span::from_micros(estimate));
+        job
+    };
+    let jobs = vec![
+        sized(1, 1, 6_000_001, 0, 0),
+        sized(2, 2, 9_000_001, 25_229_221, 25_229_221),
+        sized(3, 8, 9_000_001, 0, 0),
+        sized(4, 4, 14_000_001, 12_000_000, 44_770_778),
+        sized(5, 4, 18_000_001, 14_770_778, 14_770_778),
+    ];
+    let case = Case { spec, jobs, cancels: Vec::new() };
+    let ran = straight(&case);
+    for steps in 0..20 {
+        let (mut grid, mut records) = (prepared(&case), Vec::new());
+        for _ in 0..steps {
+            grid.step(&mut records).expect("it runs");
+        }
+        let saved: GridSave = support::through_bytes(&grid.snapshot().expect("a snapshot"));
+        grid = support::grid(&Registry::standard(), &case.spec, &case.jobs).expect("a grid");
+        grid.restore(saved, false).expect("it fits");
+        assert_eq!(ran, finish(grid, records), "after {steps}");
     }
 }

@@ -344,6 +344,39 @@ fn machines_that_sleep_before_a_fork_wake_up_as_there_is_room() {
     assert_eq!(woken, [(2_060, "7-8".to_owned()), (3_060, "9".to_owned())]);
 }
 
+/// Machines that a job waits for leave while they wake up, twice. It begins on the third, when that is awake, and draws power from then on.
+#[test]
+fn a_job_whose_machines_leave_while_they_wake_up_draws_what_the_last_do() {
+    let mut spec = site(1, "fcfs");
+    let of = |class: &str, points: &[u64]| MachineGroup {
+        class: class.to_owned(),
+        sleep: sleep(0, 0, 0),
+        by_load: (!points.is_empty()).then(|| points.iter().copied().map(watts).collect()),
+        ..machines(3, 100, 200)
+    };
+    spec.partitions[0] =
+        PartitionSpec { groups: vec![of("any", &[100, 150, 200])], ..PartitionSpec::plain(1) };
+    spec.record_machines = true;
+    spec.power = "sleep-idle[after=10 s]".parse().expect("a policy");
+    let planned = |secs, machine| PlannedChurn {
+        at: Time::from_secs(secs),
+        act: ChurnAct::Leave(Machines {
+            partition: PartitionId(0),
+            which: ProcSet::range(machine, machine + 1),
+        }),
+    };
+    // The first would be awake at 160, the second at 180; the third is at 210, when nothing else happens in between.
+    spec.churn.script = vec![planned(120, 0), planned(150, 1)];
+    let ran = run(&spec, &[job(1, 100, 1, 400)]);
+    assert_eq!(ran.times(1), (210, 610));
+    let of_job = |record: &Record| match record {
+        Record::Segment(run) => Some((run.energy.nanojoules(), run.dynamic.nanojoules())),
+        _ => None,
+    };
+    let drawn: Vec<_> = ran.records.iter().filter_map(of_job).collect();
+    assert_eq!(drawn, [(80_000 * 1_000_000_000, 40_000 * 1_000_000_000)]);
+}
+
 /// Machines 2 and 3 are a block and sleep. When machine 3 leaves, nobody uses machine 2 either: it sleeps on, and when machine 3 is back the block is
 /// given again.
 #[test]

@@ -40,8 +40,8 @@ pub struct Conservative {
     plan: Plan,
     /// Whether reservations are to move up before the next pass: a job has ended, or a waiting job has left.
     room: bool,
-    /// Whether no reservation can move up: nothing has become free since none of them could. Not saved, since the search that it
-    /// spares finds nothing.
+    /// Whether no reservation can move up: nothing has become free since none of them could, and all that was free was awake. Not saved, since the
+    /// search that it spares finds nothing. Where machines sleep, a job that they would hold up now may fit before its start a little later.
     settled: bool,
     /// Whether the plan is invalid: the book or the machines changed, or a job overran.
     stale: bool,
@@ -131,7 +131,7 @@ impl Conservative {
             self.replan(view);
             self.stale = overdue;
             // Each job was given the earliest start among those planned before it.
-            (self.room, self.settled) = (false, true);
+            (self.room, self.settled) = (false, view.awake() == Awake::ALL);
         } else if std::mem::take(&mut self.room) {
             self.compress(view);
         }
@@ -149,9 +149,9 @@ impl Conservative {
             Compress::Submission => self.plan.starts.keys().copied().collect(),
             Compress::Start => self.plan.by_start.keys().map(|(_, seq)| *seq).collect(),
         };
-        self.settled = true;
         let now = view.now();
         let mut awake = self.plan.awake(view);
+        self.settled = awake == Awake::ALL;
         for seq in order {
             let Some(moved) = self.plan.move_up(seq, now, awake) else { continue };
             self.settled = false;
@@ -306,6 +306,7 @@ impl LocalPolicy for Conservative {
                 self.refresh(view);
                 let live = view.job(job);
                 self.plan.add(live.seq(), Planned::of(job, live), view);
+                self.settled &= view.awake() == Awake::ALL;
             }
             Change::Withdrawn(job) => {
                 if let Some(gone) = self.plan.remove(view.job(job).seq()) {

@@ -298,24 +298,26 @@ impl State {
             self.record_machines(procs, change.state, step);
             self.record_machines(reserved, MachineState::Reserved, step);
         }
-        // The last machine that a job waited for is awake: it begins.
-        let Some(due) = self.begins.first_entry().filter(|entry| *entry.key() <= step.now) else { return };
-        let (begin, mut waiting) = (*due.key(), due.remove());
-        waiting.retain(|key| {
-            let Some(job) = self.table.get(*key) else { return false };
-            let (begins, awake) =
-                (job.phase == Phase::Running && job.since == begin, self.is_awake(&job.placement));
-            if begins && awake {
-                let placement = job.placement.clone();
-                self.machines(&placement, MachineState::Busy, step);
-                self.read_loads(*key, step.now);
-                self.note_continued(*key, step);
-            }
-            begins && !awake
-        });
-        if !waiting.is_empty() {
-            self.begins.insert(begin, waiting);
+        // The last machine that a job waited for is awake: it begins. Not all times that have come were waited for to the end: a job whose machines left
+        // waits for others.
+        let mut still = Vec::new();
+        while let Some(due) = self.begins.first_entry().filter(|entry| *entry.key() <= step.now) {
+            let (begin, mut waiting) = (*due.key(), due.remove());
+            waiting.retain(|key| {
+                let Some(job) = self.table.get(*key) else { return false };
+                let (begins, awake) =
+                    (job.phase == Phase::Running && job.since == begin, self.is_awake(&job.placement));
+                if begins && awake {
+                    let placement = job.placement.clone();
+                    self.machines(&placement, MachineState::Busy, step);
+                    self.read_loads(*key, step.now);
+                    self.note_continued(*key, step);
+                }
+                begins && !awake
+            });
+            still.push((begin, waiting));
         }
+        self.begins.extend(still.into_iter().filter(|(_, waiting)| !waiting.is_empty()));
     }
 
     /// Where a running job is from now on, on so many processors; what it did before must have been settled. This is the one place in which a running job gets
