@@ -368,8 +368,8 @@ impl Grid {
         files.filter_map(|file| file.obstacle(&name(site), name)).collect()
     }
 
-    fn stuck(&self, at: Time, waiters: Vec<Waiter>, churn: bool) -> GridError {
-        GridError::stuck(at, waiters, churn, self.sites().any(Site::has_users))
+    fn stuck(&self, at: Time, waiters: Vec<Waiter>, left: u64, churn: bool) -> GridError {
+        GridError::stuck(at, waiters, left, churn, self.sites().any(Site::has_users))
     }
 
     /// Whether the grid is a single site, or sites that exchange no messages and have accounts of their own, without churn: each can

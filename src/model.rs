@@ -13,7 +13,6 @@ mod fault;
 mod grid;
 mod group_failures;
 mod ids;
-mod in_use;
 mod job;
 mod layout;
 mod levels;
@@ -34,6 +33,7 @@ mod speedup;
 mod tariff;
 mod task;
 mod text;
+mod trace;
 mod workflow;
 
 pub use churn::{
@@ -80,6 +80,7 @@ pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};
 pub use task::{Marks, Passed, TaskContext, TaskTimes};
 pub(crate) use text::{saved_as_text, words};
+pub use trace::TraceOf;
 pub use workflow::{
     GroupMember, ResponseParts, Submission, TaskGroups, TaskRecord, WorkflowBounds, WorkflowFile,
     WorkflowOverheads, WorkflowRecord, WorkflowSpec, WorkflowSubmission, WorkflowTask,

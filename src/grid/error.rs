@@ -88,8 +88,9 @@ pub enum GridError {
 }
 
 impl GridError {
-    pub(super) fn stuck(at: Time, mut waiters: Vec<Waiter>, churn: bool, several: bool) -> Self {
-        let total = waiters.len();
+    pub(super) fn stuck(at: Time, mut waiters: Vec<Waiter>, left: u64, churn: bool, several: bool) -> Self {
+        // Those on their way between entities wait nowhere.
+        let total = waiters.len().max(left as usize);
         waiters.truncate(5);
         Self::Stuck { at, total, first: waiters, churn, several }
     }
@@ -125,7 +126,10 @@ fn list(first: &[Waiter], total: usize, several: bool) -> String {
             None => format!("job {} waits at the broker for {procs} {processors}{}", job.number, with(needs)),
         }
     });
-    let more = (total > first.len()).then(|| "…".to_owned());
+    let more = match (first.len(), total) {
+        (0, _) => Some("they are sent and recalled again and again".to_owned()),
+        (told, total) => (total > told).then(|| "…".to_owned()),
+    };
     told.chain(more).collect::<Vec<String>>().join(", ")
 }
 
@@ -146,8 +150,11 @@ mod tests {
     #[test]
     fn the_time_of_a_stuck_run_is_told_in_days() {
         let at = Time::from_micros(105_911_100_000_001);
-        let told = GridError::stuck(at, Vec::new(), false, false).to_string();
-        assert!(told.starts_with("stuck at 1,225 d 19 h: nothing can happen"), "{told}");
+        let told = GridError::stuck(at, Vec::new(), 3, false, false).to_string();
+        assert_eq!(
+            told,
+            "stuck at 1,225 d 19 h: nothing can happen any more, but 3 jobs are left: they are sent and recalled again and again"
+        );
     }
 
     #[test]
@@ -163,7 +170,7 @@ mod tests {
             }
         };
         let told = |several| {
-            GridError::stuck(Time::ZERO, vec![waiter(Origin::Local), waiter(Origin::Grid)], false, several)
+            GridError::stuck(Time::ZERO, vec![waiter(Origin::Local), waiter(Origin::Grid)], 2, false, several)
                 .to_string()
         };
         let ends = |jobs: &str| format!("2 jobs are left: {jobs} waits for 1 processor of `windsor`");

@@ -131,7 +131,7 @@ impl Grid {
         if admitted != done {
             return Err(GridError::Unbalanced { who: "the grid".to_owned(), arrived: admitted, ended: done });
         }
-        if stuck { Err(self.stuck(end, waiters, left.churn_pending)) } else { Ok(()) }
+        if stuck { Err(self.stuck(end, waiters, left.jobs(), left.churn_pending)) } else { Ok(()) }
     }
 
     /// Runs through windows until no job is left, to `until` or to the barrier `cut`, whichever comes first, or until the halt of `options`
@@ -267,7 +267,7 @@ impl Grid {
             return self.sites().try_for_each(|site| balanced(&site.spec().name, site.tally()));
         }
         self.close(sink);
-        Err(self.stuck(self.now(), waiters, false))
+        Err(self.stuck(self.now(), waiters, 0, false))
     }
 }
 

@@ -1,12 +1,9 @@
 //! When which nodes of a real grid were down.
 
-use std::fmt;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::in_use::{InUse, Saved};
+use super::trace::{Contents, InUse, TraceOf};
 use crate::units::{Span, Timestamp};
 
 /// A stretch in which a node was down, from the beginning of its trace on.
@@ -67,106 +64,37 @@ impl NodeOutages {
 }
 
 /// When which nodes of a real grid were down, from a file.
-///
-/// It is cheap to clone, and equal to another if it has the same outages of nodes of the same names. Like a [`Trace`](super::Trace) it is saved by
-/// its name and the hash of its contents, and the scenario brings these.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(from = "Saved", into = "Saved")]
-pub struct FailureTrace {
-    name: String,
-    digest: u128,
-    values: Option<Arc<Values>>,
-}
+pub type FailureTrace = TraceOf<NodeOutages>;
 
-/// The contents of a trace.
-#[derive(Debug)]
-struct Values {
-    begin: Timestamp,
-    end: Timestamp,
-    nodes: NodeOutages,
-}
+static IN_USE: InUse<NodeOutages> = InUse::new();
 
-static IN_USE: InUse<Values> = InUse::new();
-
-impl FailureTrace {
-    /// The trace in the file `name`, which tells of the time from `begin` to `end`.
-    pub fn new(name: &str, begin: Timestamp, end: Timestamp, nodes: NodeOutages) -> Self {
-        let mut hash = Xxh3::new();
-        [begin, end].iter().for_each(|at| hash.update(&at.micros().to_le_bytes()));
-        for (node, end) in nodes.names.iter().zip(&nodes.ends) {
+impl Contents for NodeOutages {
+    fn hash(&self, hash: &mut Xxh3) {
+        for (node, end) in self.names.iter().zip(&self.ends) {
             hash.update(node.as_bytes());
             hash.update(&[0]);
             hash.update(&end.to_le_bytes());
         }
-        for Outage { from, to } in &nodes.outages {
+        for Outage { from, to } in &self.outages {
             hash.update(&from.micros().to_le_bytes());
             hash.update(&to.micros().to_le_bytes());
         }
-        let digest = hash.digest128();
-        let values = IN_USE.share(digest, Values { begin, end, nodes });
-        Self { name: name.to_owned(), digest, values: Some(values) }
     }
 
-    /// A trace of this name whose contents are not at hand.
-    pub fn absent(name: &str) -> Self {
-        Self { name: name.to_owned(), digest: 0, values: None }
+    fn in_use() -> &'static InUse<Self> {
+        &IN_USE
     }
+}
 
-    /// The name of its file.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The hash of its contents.
-    pub const fn digest(&self) -> u128 {
-        self.digest
+impl FailureTrace {
+    /// The trace in the file `name`, which tells of the time from `begin` to `end`.
+    pub fn new(name: &str, begin: Timestamp, end: Timestamp, nodes: NodeOutages) -> Self {
+        Self::of(name, begin, end, nodes)
     }
 
     /// The nodes and their outages; `None` if they are not at hand.
     pub fn nodes(&self) -> Option<&NodeOutages> {
-        self.values.as_ref().map(|values| &values.nodes)
-    }
-
-    /// The first instant of which it tells.
-    pub fn begin(&self) -> Option<Timestamp> {
-        self.values.as_ref().map(|values| values.begin)
-    }
-
-    /// The last instant of which it tells.
-    pub fn end(&self) -> Option<Timestamp> {
-        self.values.as_ref().map(|values| values.end)
-    }
-}
-
-impl PartialEq for FailureTrace {
-    fn eq(&self, other: &Self) -> bool {
-        self.digest == other.digest
-    }
-}
-
-impl Eq for FailureTrace {}
-
-impl fmt::Debug for FailureTrace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FailureTrace({}, {:032x})", self.name, self.digest)
-    }
-}
-
-impl fmt::Display for FailureTrace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
-}
-
-impl From<Saved> for FailureTrace {
-    fn from(Saved { name, digest }: Saved) -> Self {
-        Self { name, digest, values: IN_USE.find(digest) }
-    }
-}
-
-impl From<FailureTrace> for Saved {
-    fn from(FailureTrace { name, digest, .. }: FailureTrace) -> Self {
-        Self { name, digest }
+        self.contents()
     }
 }
 

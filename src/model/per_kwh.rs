@@ -1,12 +1,9 @@
 //! What a kilowatt-hour costs, or causes, over time.
 
-use std::fmt;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::in_use::{InUse, Saved};
+use super::trace::{Contents, InUse, TraceOf};
 use crate::units::{CarbonIntensity, EnergyPrice, Span, Timestamp};
 
 /// A price of electricity in 10⁻⁹ of the currency per kilowatt-hour, or a carbon intensity in micrograms per kilowatt-hour, over the time
@@ -80,30 +77,23 @@ impl PerKwh {
     }
 }
 
-/// Values over a stretch of the calendar, from a file.
-///
-/// It is cheap to clone, and equal to another if it has the same values at the same times. It is saved by its name and the hash of its values; what
-/// is read again finds them while a trace with this hash is in use anywhere in the program. So a snapshot is small, and the scenario
-/// brings the values.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(from = "Saved", into = "Saved")]
-pub struct Trace {
-    name: String,
-    digest: u128,
-    values: Option<Arc<Values>>,
-}
+/// Values over a stretch of the calendar, from a file: when each begins, from 0 on, in order, and the value.
+pub type Trace = TraceOf<Vec<(Span, i64)>>;
 
-/// The values of a trace.
-#[derive(Debug)]
-struct Values {
-    begin: Timestamp,
-    /// When the last value ends, if it holds for as long as most.
-    end: Timestamp,
-    /// When each value begins, from 0 on, in order.
-    steps: Vec<(Span, i64)>,
-}
+static IN_USE: InUse<Vec<(Span, i64)>> = InUse::new();
 
-static IN_USE: InUse<Values> = InUse::new();
+impl Contents for Vec<(Span, i64)> {
+    fn hash(&self, hash: &mut Xxh3) {
+        for (at, value) in self {
+            hash.update(&at.micros().to_le_bytes());
+            hash.update(&value.to_le_bytes());
+        }
+    }
+
+    fn in_use() -> &'static InUse<Self> {
+        &IN_USE
+    }
+}
 
 impl Trace {
     /// The trace in the file `name`, whose first value begins at `begin` and whose last one ends at `end`.
@@ -113,77 +103,12 @@ impl Trace {
     pub fn new(name: &str, begin: Timestamp, end: Timestamp, steps: Vec<(Span, i64)>) -> Self {
         let first = steps.first().expect("a trace has a value");
         assert!(first.0.is_zero() && steps.is_sorted_by(|a, b| a.0 < b.0), "values are in order, from 0 on");
-        let mut hash = Xxh3::new();
-        [begin, end].iter().for_each(|at| hash.update(&at.micros().to_le_bytes()));
-        for (at, value) in &steps {
-            hash.update(&at.micros().to_le_bytes());
-            hash.update(&value.to_le_bytes());
-        }
-        let digest = hash.digest128();
-        let values = IN_USE.share(digest, Values { begin, end, steps });
-        Self { name: name.to_owned(), digest, values: Some(values) }
-    }
-
-    /// A trace of this name whose values are not at hand.
-    pub fn absent(name: &str) -> Self {
-        Self { name: name.to_owned(), digest: 0, values: None }
-    }
-
-    /// The name of its file.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The hash of its values and their times.
-    pub const fn digest(&self) -> u128 {
-        self.digest
+        Self::of(name, begin, end, steps)
     }
 
     /// When each value begins, from 0 on, in order, and the value; `None` if they are not at hand.
     pub fn steps(&self) -> Option<&[(Span, i64)]> {
-        self.values.as_ref().map(|values| &values.steps[..])
-    }
-
-    /// When its first value begins.
-    pub fn begin(&self) -> Option<Timestamp> {
-        self.values.as_ref().map(|values| values.begin)
-    }
-
-    /// When its last value ends, if that holds for as long as most.
-    pub fn end(&self) -> Option<Timestamp> {
-        self.values.as_ref().map(|values| values.end)
-    }
-}
-
-impl PartialEq for Trace {
-    fn eq(&self, other: &Self) -> bool {
-        self.digest == other.digest
-    }
-}
-
-impl Eq for Trace {}
-
-impl fmt::Debug for Trace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Trace({}, {:032x})", self.name, self.digest)
-    }
-}
-
-impl fmt::Display for Trace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
-}
-
-impl From<Saved> for Trace {
-    fn from(Saved { name, digest }: Saved) -> Self {
-        Self { name, digest, values: IN_USE.find(digest) }
-    }
-}
-
-impl From<Trace> for Saved {
-    fn from(Trace { name, digest, .. }: Trace) -> Self {
-        Self { name, digest }
+        self.contents().map(Vec::as_slice)
     }
 }
 
