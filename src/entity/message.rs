@@ -276,6 +276,8 @@ pub enum ToSite {
         task: TaskId,
         /// The number of the assignment that is meant.
         assignment: u32,
+        /// When it was sent: one that comes again is ignored.
+        sent: Time,
     },
     /// Change the time or the processors of the job of that number, if its policy processes elastic commands. From outside.
     Elastic {

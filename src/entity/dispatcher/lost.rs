@@ -32,8 +32,8 @@ impl Dispatcher {
         now: Stamp,
         outbox: &mut dyn Outbox,
     ) {
-        let name = format!("withdraw {} {assignment} {}", task.0, now.time.micros());
-        self.command(site, &name, ToSite::Withdraw { task, assignment }, now, outbox);
+        let (sent, name) = (now.time, format!("withdraw {} {assignment} {}", task.0, now.time.micros()));
+        self.command(site, &name, ToSite::Withdraw { task, assignment, sent }, now, outbox);
     }
 
     /// Sends a command to a site, as late and as often as faults have it.

@@ -84,7 +84,7 @@ impl Twin {
 fn drawn() -> impl Strategy<Value = Message<ToSite>> {
     let body = prop_oneof![
         (0..9_u64).prop_map(|job| ToSite::Cancel(JobId(job))),
-        (0..9_u64).prop_map(|task| ToSite::Withdraw { task: TaskId(task), assignment: 1 })
+        (0..9_u64).prop_map(|task| ToSite::Withdraw { task: TaskId(task), assignment: 1, sent: Time::ZERO })
     ];
     let sender = prop_oneof![
         Just(Sender::Outside),

@@ -10,7 +10,7 @@ use crate::entity::broker::{of_job, task};
 use crate::entity::mailbox::Moments;
 use crate::entity::{Address, Body, ToDispatcher, ToSite};
 use crate::local::Step;
-use crate::model::{EventCause, EventKind, EventRecord, Job, MessageKind, Record, TaskId};
+use crate::model::{EventCause, EventKind, EventRecord, Job, JobId, MessageKind, Origin, Record, TaskId};
 use crate::platform::{FaultTurn, SiteFaults, end};
 use crate::units::Time;
 
@@ -29,13 +29,22 @@ pub(super) struct Meeting {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MeetingSave {
     /// The last assignment of each job that it has had.
-    had: BTreeMap<TaskId, u32>,
+    had: BTreeMap<TaskId, Had>,
     /// Jobs that a black hole has taken, by when it fails them, in the order in which they came.
     taken: BTreeMap<(Time, u64), Box<Job>>,
     /// Jobs that a black hole has taken so far.
     count: u64,
     /// When the last message of those that are held up arrives.
     landing: Time,
+}
+
+/// An assignment that a site has had.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Had {
+    job: JobId,
+    assignment: u32,
+    /// When the last recall of it that was heard had been sent.
+    recall: Option<Time>,
 }
 
 /// Whether a site itself does something when faults turn.
@@ -185,7 +194,7 @@ impl Site {
             return None;
         }
         let assignment = job.grid.as_ref().map_or(0, |grid| grid.assignment);
-        self.meeting.saved.had.insert(task(&job), assignment);
+        self.meeting.saved.had.insert(task(&job), Had { job: job.id, assignment, recall: None });
         if faults.refuses(now.time) && self.is_open() {
             self.turn_away(job, EventCause::Fault, now, outbox);
             return None;
@@ -205,11 +214,43 @@ impl Site {
         Some(job)
     }
 
+    /// Whether a recall that arrives is to be followed: not one that comes again, since the job may wait once more after a failure. One that a later one has
+    /// overtaken is no news either.
+    pub(super) fn meet_recall(
+        &mut self,
+        task: TaskId,
+        assignment: u32,
+        sent: Time,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> bool {
+        if !self.meeting.is_some() {
+            return true;
+        }
+        // Nobody is there.
+        if self.meeting.is_silent(now.time) {
+            return false;
+        }
+        let had = self.meeting.saved.had.get_mut(&task).filter(|had| had.assignment == assignment);
+        // One that overtakes its assignment finds nothing.
+        let Some(had) = had else { return true };
+        let is_news = had.recall.is_none_or(|last| last < sent);
+        had.recall = had.recall.max(Some(sent));
+        if !is_news {
+            outbox.record(Record::Event(EventRecord {
+                job: Some(had.job),
+                origin: Origin::Grid,
+                ..EventRecord::new(now.time, EventKind::Stale, EventCause::None, self.id)
+            }));
+        }
+        is_news
+    }
+
     /// Whether an assignment that arrives has been here before, or is over.
     fn is_void(&self, job: &Job, sent: Time) -> bool {
         let Some(faults) = &self.meeting.faults else { return false };
         let (task, assignment) = (task(job), job.grid.as_ref().map_or(0, |grid| grid.assignment));
-        self.meeting.saved.had.get(&task).is_some_and(|had| *had >= assignment)
+        self.meeting.saved.had.get(&task).is_some_and(|had| had.assignment >= assignment)
             || faults.is_in_vain(task.0, assignment, sent)
     }
 
@@ -223,7 +264,10 @@ impl Site {
                 ToSite::Assign { job, sent } if !self.is_void(&job, sent) => {
                     let assignment = job.grid.as_ref().map_or(0, |grid| grid.assignment);
                     if self.meeting.is_some() {
-                        self.meeting.saved.had.insert(task(&job), assignment);
+                        self.meeting
+                            .saved
+                            .had
+                            .insert(task(&job), Had { job: job.id, assignment, recall: None });
                     }
                     left.push(job);
                 }

@@ -172,9 +172,10 @@ impl Site {
             }
             ToSite::Cancel(job) => self.order(job, JobAct::Cancel, command, now, outbox),
             ToSite::Elastic { job, change } => self.order(job, JobAct::Change(change), command, now, outbox),
-            // Nobody is there.
-            ToSite::Withdraw { .. } if self.meeting.is_silent(now.time) => Ok(()),
-            ToSite::Withdraw { task, assignment } => {
+            ToSite::Withdraw { task, assignment, sent } => {
+                if !self.meet_recall(task, assignment, sent, now, outbox) {
+                    return Ok(());
+                }
                 let mut withdrawn = None;
                 for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
                     if partition.assignment(task.0) == Some(assignment)
