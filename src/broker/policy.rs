@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::outside::ProgramFacts;
 use super::{Answer, GridView};
-use crate::model::{JobId, Outcome, PoolId, TaskId};
+use crate::model::{EventCause, JobId, Outcome, PoolId, TaskId};
 
 /// An event that the broker has received, of which its policy is notified before the planning that follows it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,8 @@ pub enum BrokerEvent {
         job: JobId,
         /// The pool that it returned from.
         pool: PoolId,
+        /// Why.
+        why: EventCause,
     },
     /// The grid view has been updated.
     ViewUpdated,

@@ -17,7 +17,7 @@ pub(super) use self::journal::FILE as JOURNAL;
 use self::journal::{Answered, Journal, Past, is_same};
 use self::log::Log;
 use super::clock::now;
-use super::{Progress, RunError, RunErrorKind};
+use super::{Control, Progress, RunError, RunErrorKind};
 use crate::broker::outside::{
     Fallback, FellBack, Greeting, Hello, Oracle, ProgramFacts, Resumed, SharedOracle, outside,
 };
@@ -86,8 +86,9 @@ impl Conversation {
         let name = &self.name;
         match error.kind {
             RunErrorKind::Stuck { .. } => error.with_hint(format!(
-                "the broker program `{name}` has decided nothing about jobs that wait with it, and no `later`; or machines that \
-                 jobs need never come back: see the last lines of events.csv; `until` ends a run in any case"
+                "the broker program `{name}` has decided nothing about jobs that wait with it (a decision whose `id` is not above all before \
+                 is none), and gave no `later`; or machines that jobs need never come back: see the last lines of events.csv; `until` ends a \
+                 run in any case"
             )),
             _ => error,
         }
@@ -101,6 +102,16 @@ pub(super) fn note(fell_back: FellBack) -> String {
         "the broker's program failed at question {question}, at {}, and `{policy}` took its place: {why}",
         at.told()
     )
+}
+
+/// The note of a summary about decisions whose number was not above all before.
+pub(super) fn repeated(facts: &ProgramFacts) -> Option<String> {
+    (facts.repeated > 0).then(|| {
+        format!(
+            "{} of the decisions of the broker's program changed nothing: their `id` was not above all before, so they were taken for repetitions",
+            facts.repeated
+        )
+    })
 }
 
 /// Finds the program as it is started.
@@ -140,7 +151,7 @@ const PROBE: &[u8] = b"{\"x-later\":{\"version\":[2,\"three\",null]},\"x-more\":
 /// A sentence, if it cannot be started and greeted.
 pub(super) fn ends_by_itself(plan: &ProgramPlan, grid: &GridSpec) -> Result<bool, String> {
     let (registry, progress) = (BrokerRegistry::standard(), Progress::default());
-    let start = Start { plan, grid, registry: &registry, progress: &progress, probing: false };
+    let start = Start { plan, grid, registry: &registry, progress: &progress, trial: &Trial::None };
     let mut program = start.program();
     program.greet()?;
     Ok(program.child.as_mut().is_some_and(Child::end))
@@ -152,8 +163,19 @@ pub(super) struct Start<'a> {
     pub(super) grid: &'a GridSpec,
     pub(super) registry: &'a BrokerRegistry,
     pub(super) progress: &'a Progress,
-    /// Whether it is sent keys that no version of the protocol has.
-    pub(super) probing: bool,
+    /// What is tried with it beside the run.
+    pub(super) trial: &'a Trial,
+}
+
+/// What is tried with a program beside a run.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Trial {
+    #[default]
+    None,
+    /// It is sent keys that no version of the protocol has.
+    UnknownKeys,
+    /// The run is stopped when it is asked the question of this number.
+    StopAt(u64, Control),
 }
 
 impl Start<'_> {
@@ -181,7 +203,7 @@ impl Start<'_> {
             trouble: None,
             waited: Arc::default(),
             progress: self.progress.clone(),
-            probing: self.probing,
+            trial: self.trial.clone(),
         }
     }
 
@@ -253,7 +275,7 @@ struct Program {
     trouble: Option<String>,
     waited: Arc<AtomicU64>,
     progress: Progress,
-    probing: bool,
+    trial: Trial,
 }
 
 impl Program {
@@ -273,9 +295,11 @@ impl Program {
             log.to(line)?;
         }
         let started = now();
-        let exchanged = match self.probing {
-            true => child.exchange(&[PROBE, line.get(1..).unwrap_or_default()].concat(), answer),
-            false => child.exchange(line, answer),
+        let exchanged = match self.trial {
+            Trial::UnknownKeys => {
+                child.exchange(&[PROBE, line.get(1..).unwrap_or_default()].concat(), answer)
+            }
+            _ => child.exchange(line, answer),
         };
         let waited = u64::try_from((now() - started).as_nanos()).unwrap_or(u64::MAX);
         self.waited.fetch_add(waited, Ordering::Relaxed);
@@ -340,6 +364,11 @@ impl Program {
             journal.note(b'>', question);
         }
         self.exchange(question, answer)?;
+        if let Trial::StopAt(at, control) = &self.trial
+            && number >= *at
+        {
+            control.stop();
+        }
         if let Some(journal) = &mut self.journal {
             journal.note(b'<', answer);
         }

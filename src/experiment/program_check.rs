@@ -1,10 +1,8 @@
 //! Tries a broker program of which its author wants to know whether it keeps the protocol: a few small scenarios, and what runs alone do not show.
 
 use std::path::Path;
-use std::time::Duration;
-use std::{fs, thread};
 
-use super::program::{Start, ends_by_itself};
+use super::program::{Start, Trial, ends_by_itself};
 use super::{Anew, Control, Progress, Run, RunError, RunErrorKind, Stored};
 use crate::grid::Policies;
 use crate::metrics::GridSummary;
@@ -104,7 +102,7 @@ impl Checker<'_> {
             grid: &resolved.grid,
             registry: &self.policies.broker,
             progress: &progress,
-            probing: false,
+            trial: &Trial::None,
         };
         let (_, conversation) = start.anew(None).map_err(told)?;
         Ok(format!("it calls itself `{}`", conversation.name()))
@@ -132,7 +130,8 @@ impl Checker<'_> {
 
     fn unknown_keys(&self) -> Result<String, String> {
         let plain = self.ran("plain", PLAIN)?;
-        let probed = self.run("plain", PLAIN)?.probing().run(&Progress::default()).map_err(told)?;
+        let probed =
+            self.run("plain", PLAIN)?.trying(Trial::UnknownKeys).run(&Progress::default()).map_err(told)?;
         same(&plain, &probed)
     }
 
@@ -140,37 +139,19 @@ impl Checker<'_> {
         let straight = self.ran("churn", CHURN)?;
         let store = self.folder.join("store");
         let more = [Override::path("--checkpoint", "checkpoint.store", &store)];
-        // A fast run may be over before it is stopped: then it is tried again.
-        for jobs in [20, 5, 1] {
-            let scenario = self.scenario("churn", CHURN, &more).map_err(told)?;
-            let (progress, control) = (Progress::default(), Control::new());
-            let (seen, stop) = (progress.clone(), control.clone());
-            let stopper = thread::spawn(move || {
-                for _ in 0..60_000 {
-                    if seen.jobs() >= jobs {
-                        return stop.stop();
-                    }
-                    thread::sleep(Duration::from_millis(1));
-                }
-            });
-            let run = Run::new(scenario, 1, self.policies);
-            let ran = run.run_with_snapshots(&progress, &control, Anew::Remove, None);
-            let stopped = match ran {
-                Ok(_) => None,
-                Err(error) if matches!(error.kind, RunErrorKind::Stopped { .. }) => Some(()),
-                Err(error) => return Err(told(error)),
-            };
-            // It ends with the jobs.
-            drop(stopper);
-            if stopped.is_some() {
-                let stored = Stored::open(&store, self.policies).map_err(told)?;
-                let resumed =
-                    stored.resume(&Progress::default(), &Control::new(), None, |_| {}).map_err(told)?;
-                return same(&straight, &resumed);
-            }
-            let _ = fs::remove_dir_all(&store);
+        let asked = straight.facts.broker.as_ref().and_then(|broker| broker.program.as_ref());
+        let middle = asked.map_or(0, |program| program.facts.questions) / 2;
+        let scenario = self.scenario("churn", CHURN, &more).map_err(told)?;
+        let (progress, control) = (Progress::default(), Control::new());
+        let run = Run::new(scenario, 1, self.policies).trying(Trial::StopAt(middle, control.clone()));
+        match run.run_with_snapshots(&progress, &control, Anew::Remove, None) {
+            Ok(_) => return Err("the run was over before it could be stopped".to_owned()),
+            Err(error) if matches!(error.kind, RunErrorKind::Stopped { .. }) => {}
+            Err(error) => return Err(told(error)),
         }
-        Ok("not tried: the run was over before it could be stopped".to_owned())
+        let stored = Stored::open(&store, self.policies).map_err(told)?;
+        let resumed = stored.resume(&Progress::default(), &Control::new(), None, |_| {}).map_err(told)?;
+        same(&straight, &resumed).map(|same| format!("{same}; stopped at question {middle}"))
     }
 
     fn ends(&self) -> Result<String, String> {

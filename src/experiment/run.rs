@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::active_run::{ActiveRun, Driver};
 use super::checkpoint::{Anew, Checkpointer, Restored, Snapshot, create_store};
-use super::program::{Conversation, Start};
+use super::program::{Conversation, Start, Trial};
 use super::recorder::Recorder;
 use super::summary::counted;
 use super::timed::Read;
@@ -35,8 +35,8 @@ pub struct Run {
     broker_log: Option<PathBuf>,
     /// The journal of the conversation that goes on.
     journal: Option<PathBuf>,
-    /// Whether the broker's program is sent keys that it cannot know.
-    probing: bool,
+    /// What is tried with the broker's program beside the run.
+    trial: Trial,
     /// What clones of this run share of workloads that can be opened only once.
     once: Arc<Mutex<Once>>,
 }
@@ -80,7 +80,7 @@ impl Run {
             logs: None,
             broker_log: None,
             journal: None,
-            probing: false,
+            trial: Trial::None,
             once: Arc::default(),
         }
     }
@@ -106,9 +106,9 @@ impl Run {
         Self { broker_log, ..self }
     }
 
-    /// The same run, which sends keys to its broker's program that it cannot know.
-    pub(super) fn probing(self) -> Self {
-        Self { probing: true, ..self }
+    /// The same run, which tries this with its broker's program.
+    pub(super) fn trying(self, trial: Trial) -> Self {
+        Self { trial, ..self }
     }
 
     /// The same run, in which the conversation of this journal goes on.
@@ -282,7 +282,7 @@ impl Run {
         // What cannot be opened is reported before anything is started.
         let inputs = self.open(progress)?;
         let grid = &self.scenario.resolved.grid;
-        let start = Start { plan, grid, registry: &self.policies.broker, progress, probing: self.probing };
+        let start = Start { plan, grid, registry: &self.policies.broker, progress, trial: &self.trial };
         let (info, conversation) = match &self.journal {
             Some(journal) => start.resumed(journal)?,
             None => start.anew(self.broker_log.as_deref())?,

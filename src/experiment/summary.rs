@@ -60,6 +60,7 @@ impl Run {
                         .and_then(|facts| facts.fallback)
                         .map(program::note),
                 )
+                .chain(grid.broker().and_then(Broker::program).as_ref().and_then(program::repeated))
                 .chain(self.scenario().resolved.has_workflows().then(|| rejected(tally, limited)).flatten())
                 .chain(
                     spec.broker

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Item, Reply};
-use super::books::Books;
+use super::books::{Books, Known};
 use super::question::{ChoiceLine, JobLine, Question, Why};
 use super::{FellBack, Hello, ProgramError, SharedOracle, decide};
 use crate::broker::{Choose, Gate, GridView, Pick, Task};
@@ -111,7 +111,16 @@ impl Asker {
         let (plan, beside) = self.exchange(view.now())?;
         let pick = match &plan[..] {
             [] => Pick::Leave,
-            [item] => decide::pick(view, task, item)?,
+            [item] => {
+                let pick = decide::pick(view, task, item)?;
+                match pick {
+                    _ if !self.hello.wants_changes() => {}
+                    Pick::Pool(pool, _) => self.kept.books.decided(task.id(), Known::Placed(pool)),
+                    Pick::PutOff { .. } => self.kept.books.decided(task.id(), Known::PutOff),
+                    _ => {}
+                }
+                pick
+            }
             [_, second, ..] => {
                 return Err(format!(
                     "decision {} is the second one about task {}; it needs one",

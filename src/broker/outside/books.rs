@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::Hello;
-use super::question::{JobLine, PoolLine, Question, TaskLine};
+use super::question::{BackLine, JobLine, PoolLine, Question, TaskLine};
 use crate::broker::{BrokerEvent, GridView, Pool, Rank, TaskState, Tasks};
-use crate::model::{Outcome, TaskId};
+use crate::model::{EventCause, Outcome, PoolId, TaskId};
 
 /// What a program knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,8 @@ pub(super) struct Books {
     changed: BTreeSet<TaskId>,
     /// What has ended since.
     ended: BTreeMap<TaskId, Outcome>,
+    /// What has returned since: from where and why.
+    returned: BTreeMap<TaskId, (PoolId, EventCause)>,
     /// What it knows of each pool.
     pools: Vec<Pool>,
 }
@@ -70,6 +72,7 @@ impl Books {
             BrokerEvent::Ended { task, outcome, .. } if self.known.contains_key(&task) => {
                 self.ended.insert(task, outcome);
             }
+            BrokerEvent::Returned { task, pool, why, .. } => _ = self.returned.insert(task, (pool, why)),
             _ => {}
         }
     }
@@ -95,14 +98,14 @@ impl Books {
             // What waits for others is for those who plan workflows.
             let state = state.filter(|state| *state != Known::Blocked || hello.plans_workflows());
             let before = self.known.get(&task).copied();
-            if state == before {
+            if state == before && !self.returned.contains_key(&task) {
                 continue;
             }
             let Some(state) = state else {
                 self.known.remove(&task);
                 let outcome = self.ended.remove(&task).map(Outcome::name);
                 let word = if outcome.is_some() { "ended" } else { "gone" };
-                let line = TaskLine { task: task.0, state: word, pool: None, outcome, job: None };
+                let line = TaskLine { task: task.0, state: word, outcome, ..TaskLine::default() };
                 told.push(((0, Rank::default()), line));
                 continue;
             };
@@ -115,9 +118,15 @@ impl Books {
                 Known::Ready => (2, seen.map(|seen| seen.rank()).unwrap_or_default()),
                 _ => (1, Rank::default()),
             };
-            told.push((place, TaskLine { task: task.0, state: word, pool, outcome: None, job }));
+            let back = self.returned.get(&task).filter(|_| state == Known::Ready);
+            let back = back.map(|(pool, why)| BackLine::of(*pool, *why, view));
+            told.push((
+                place,
+                TaskLine { task: task.0, state: word, pool, back, job, ..TaskLine::default() },
+            ));
         }
         self.ended.clear();
+        self.returned.clear();
         told.sort_by_key(|(place, line)| (*place, line.task));
         question.tasks = told.into_iter().map(|(_, line)| line).collect();
         self.tell_pools(question, view);

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Hello;
 use crate::broker::{BrokerEvent, GridView, Pool, Task};
-use crate::model::{PoolId, TaskId};
+use crate::model::{EventCause, PoolId, TaskId};
 
 /// Why a program is asked: what has happened since it was asked before.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Question<'_> {
 }
 
 /// A task that has changed.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct TaskLine<'a> {
     pub(super) task: u64,
     pub(super) state: &'static str,
@@ -79,7 +79,23 @@ pub(super) struct TaskLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) back: Option<BackLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) job: Option<JobLine<'a>>,
+}
+
+/// From where a task has returned, and why.
+#[derive(Serialize)]
+pub(super) struct BackLine {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pool: Option<usize>,
+    why: String,
+}
+
+impl BackLine {
+    pub(super) fn of(pool: PoolId, why: EventCause, view: &GridView<'_>) -> Self {
+        Self { pool: view.pools().iter().position(|at| at.facts.id == pool), why: why.to_string() }
+    }
 }
 
 /// The description of a task.

@@ -45,7 +45,7 @@ impl Broker {
                 }
                 _ => {}
             }
-            self.policy.on(&BrokerEvent::Returned { task: task(&job), job: job.id, pool });
+            self.policy.on(&BrokerEvent::Returned { task: task(&job), job: job.id, pool, why });
         }
         self.lose(task(&job));
         self.wait_returned(job, refused, now, outbox);

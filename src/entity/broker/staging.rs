@@ -301,7 +301,7 @@ impl Broker {
         outbox.record(Record::Event(EventRecord { kind, cause, ..of_job(&job, now.time) }));
         // The task did not cause this: no assignment is counted.
         job.grid.get_or_insert_default().recalled += 1;
-        self.policy.on(&BrokerEvent::Returned { task, job: job.id, pool });
+        self.policy.on(&BrokerEvent::Returned { task, job: job.id, pool, why: cause });
         self.lose(task);
         self.wait(job, refused, now, outbox);
         true

@@ -29,6 +29,7 @@ fn a_program_is_tried() {
     let right = gridemu(&["broker-check", "python3 examples/brokers/first_fit_batch.py"]);
     right.well();
     assert_eq!(right.out.matches("ok ").count(), 9, "{}", right.out);
+    assert!(right.out.contains("the same records; stopped at question"), "{}", right.out);
     for (how, name, says) in [
         ("strict", "unknown keys", "expected: keys of later versions change nothing"),
         ("stays", "end", "it still ran a second after its input had ended"),
