@@ -48,6 +48,7 @@ fn spec() -> GridSpec {
         size: GroupSize::Geometric { mean: 2_000_000 },
         window: secs(40),
         down: law(80),
+        notice: secs(0),
     });
     ada.churn.on_failure = FailureAction::Resubmit;
     ada.churn.checkpoint =
