@@ -23,6 +23,7 @@ mod commands;
 mod conversation;
 mod dedicated;
 mod drills;
+mod drains;
 mod driver;
 mod elastic;
 mod enactment;

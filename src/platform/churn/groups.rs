@@ -192,6 +192,7 @@ impl GroupOutages {
                 if *until == at {
                     *until = Time::ZERO;
                     changed.insert(machine);
+                    self.announce_again(machine, at);
                 }
             }
             turns.extend(
@@ -201,6 +202,15 @@ impl GroupOutages {
             );
         }
         turns
+    }
+
+    /// Announces what else is to come of a machine that is back: what was announced before was over when it left.
+    fn announce_again(&mut self, machine: u32, now: Time) {
+        let notice = self.rules.as_ref().map_or(Span::ZERO, |rules| rules.notice);
+        if !notice.is_zero() {
+            let later = self.coming.iter().map(|entry| entry.0).filter(|(_, other, _)| *other == machine);
+            self.drains.extend(later.map(|(from, ..)| Reverse((announced(from, notice, now), machine, from))));
+        }
     }
 
     /// The machines that begin to drain up to and including `now`. Those that come or leave until then are [due](Self::due) before.
