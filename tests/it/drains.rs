@@ -4,8 +4,8 @@ use std::fs;
 
 use gridemu::local::Registry;
 use gridemu::model::{
-    ChurnAct, Distribution, EventCause, EventKind, EventRecord, FailureAction, GroupFailures, GroupSize,
-    Job, Machines, PartitionId, PlannedChurn, ProcSet, RandomChurn, Record, SiteSpec,
+    ChurnAct, Distribution, EventCause, EventKind, EventRecord, FailureAction, GroupFailures, GroupSize, Job,
+    Machines, PartitionId, PlannedChurn, ProcSet, RandomChurn, Record, SiteSpec,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Span, Time};
@@ -183,7 +183,12 @@ fn a_notice_changes_no_outage_and_comes_so_long_before() {
                     let from = Time::from_micros(from).max(back[machine]);
                     clipped += u32::from(from == back[machine]);
                     left += 1;
-                    assert_eq!(drains[machine].take(), Some(from), "machine {machine} leaves at {}", event.time);
+                    assert_eq!(
+                        drains[machine].take(),
+                        Some(from),
+                        "machine {machine} leaves at {}",
+                        event.time
+                    );
                 }
                 EventKind::Joined => back[machine] = event.time,
                 _ => {}

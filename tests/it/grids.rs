@@ -7,10 +7,9 @@ use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
     AtLimit, BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
-    GroupFailures, GroupSize,
-    GridContext, GridSpec, InstantOrder, Job, Limits, Link, MachineGroup, Machines, NetworkSpec, PartitionId,
-    PartitionSpec, Payer, PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation,
-    SiteSpec, WorkflowSettings,
+    GridContext, GridSpec, GroupFailures, GroupSize, InstantOrder, Job, Limits, Link, MachineGroup, Machines,
+    NetworkSpec, PartitionId, PartitionSpec, Payer, PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record,
+    Replan, Reservation, SiteSpec, WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Money, Power, Price, Rate, Span, Time};

@@ -2,7 +2,8 @@
 
 use super::{Found, quoted, unlimited};
 use crate::model::{
-    CheckpointInterval, ChurnAct, ChurnSpec, FailureAction, GroupFailures, PlannedChurn, RandomChurn, TracedChurn,
+    CheckpointInterval, ChurnAct, ChurnSpec, FailureAction, GroupFailures, PlannedChurn, RandomChurn,
+    TracedChurn,
 };
 
 impl Found {
@@ -12,7 +13,9 @@ impl Found {
             Some(RandomChurn { up, down }) => format!("up {}, down {}", quoted(up), quoted(down)),
         });
         self.may("failures of groups", &old.groups, &new.groups, |groups| {
-            let Some(GroupFailures { every, size, window, down, notice }) = groups else { return "none".to_owned() };
+            let Some(GroupFailures { every, size, window, down, notice }) = groups else {
+                return "none".to_owned();
+            };
             let (every, down) = (quoted(every), quoted(down));
             let told = format!("every {every} of {}, within {}, down {down}", quoted(size), window.written());
             if notice.is_zero() { told } else { format!("{told}, notice {}", notice.written()) }

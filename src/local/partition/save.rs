@@ -146,7 +146,10 @@ impl Partition {
         let bad = |problem: String, site: &str| PartitionError::BadSave { site: site.to_owned(), problem };
         let usable = state.spec.usable();
         let all = ProcSet::full(state.spec.processors());
-        if !ProcSet::full(usable).contains_all(&saved.free) || !all.contains_all(&saved.down) || !all.contains_all(&saved.draining) {
+        if !ProcSet::full(usable).contains_all(&saved.free)
+            || !all.contains_all(&saved.down)
+            || !all.contains_all(&saved.draining)
+        {
             return Err(bad("it was saved with other processors".to_owned(), &state.settings.site_name));
         }
         if !adopt && terms != saved.terms {

@@ -41,7 +41,13 @@ pub struct EqualShare {
 impl EqualShare {
     /// Up to `mpl` jobs on a processor.
     pub fn new(mpl: u32) -> Self {
-        Self { mpl, queue: Arrivals::default(), running: Vec::new(), load: Vec::new(), drained: ProcSet::new() }
+        Self {
+            mpl,
+            queue: Arrivals::default(),
+            running: Vec::new(),
+            load: Vec::new(),
+            drained: ProcSet::new(),
+        }
     }
 
     /// The `count` least loaded processors that can take another job, lowest numbers first among equals.

@@ -89,7 +89,10 @@ impl State {
         } else {
             let reserved: u32 = pending.iter().map(|booking| booking.taken.len()).sum();
             let waits: u32 = early.iter().map(|job| job.held).sum();
-            beyond(&ProcSet::new(), self.capacity + self.kept_back + self.leaving() - self.unused - reserved - waits)
+            beyond(
+                &ProcSet::new(),
+                self.capacity + self.kept_back + self.leaving() - self.unused - reserved - waits,
+            )
         };
         debug_assert_eq!(drawn, self.summed_draw(now), "what is busy is what running jobs hold");
         drawn

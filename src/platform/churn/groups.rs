@@ -209,14 +209,16 @@ impl GroupOutages {
         let notice = self.rules.as_ref().map_or(Span::ZERO, |rules| rules.notice);
         if !notice.is_zero() {
             let later = self.coming.iter().map(|entry| entry.0).filter(|(_, other, _)| *other == machine);
-            self.drains.extend(later.map(|(from, ..)| Reverse((announced(from, notice, now), machine, from))));
+            self.drains
+                .extend(later.map(|(from, ..)| Reverse((announced(from, notice, now), machine, from))));
         }
     }
 
     /// The machines that begin to drain up to and including `now`. Those that come or leave until then are [due](Self::due) before.
     pub fn draining(&mut self, now: Time) -> ProcSet {
         let mut draining = ProcSet::new();
-        while let Some(Reverse((_, machine, from))) = self.drains.peek().copied().filter(|top| top.0.0 <= now) {
+        while let Some(Reverse((_, machine, from))) = self.drains.peek().copied().filter(|top| top.0.0 <= now)
+        {
             self.drains.pop();
             // Of one that another group keeps down it is announced when that lets it go, unless it then stays down.
             let back = self.until[machine as usize];

@@ -50,7 +50,8 @@ impl ScriptedMachines {
             ChurnAct::Leave(machines) => {
                 let mut rest = machines.which.clone();
                 let mut drains = Vec::new();
-                let later = self.back[machines.partition.index()].iter().rev().filter(|(back, _)| *back > from);
+                let later =
+                    self.back[machines.partition.index()].iter().rev().filter(|(back, _)| *back > from);
                 for (back, which) in later {
                     let own = rest.intersection(which);
                     rest.remove_all(&own);
