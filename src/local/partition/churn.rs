@@ -208,7 +208,9 @@ impl Partition {
         self.state.add_processors(&procs, step);
         let mut ready = Vec::new();
         if self.state.stalled > 0 {
-            let here = &self.state.here;
+            // Where its machines drain it may go on too.
+            let mut here = self.state.here.clone();
+            here.insert_all(&self.state.drained());
             ready = self.state.keys(|job| job.phase == Phase::Stalled && here.contains_all(&job.placement));
         }
         for key in &ready {

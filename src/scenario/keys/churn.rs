@@ -29,9 +29,8 @@ keys! {
         begin: Option<Timestamp> => "the `calendar`'s; without it the trace's first";
         /// Zone of dates that do not name theirs: `"UTC"`, `"+01:00"`, or a place, `"America/Denver"`, with its summer time.
         zone: Option<String> => "UTC";
-        /// How long before it leaves by chance or by the trace a machine [drains](churn.md#drain): it gets no new job, and what runs there goes on. 0 s: it leaves
-        /// without notice.
-        notice: Span = Span::ZERO;
+        /// How long before it leaves by chance or by the trace a machine [drains](churn.md#drain): it gets no new job, and what runs there goes on.
+        notice: Option<Span> => "none";
         /// Failure action for a job whose machine leaves: it joins the end of its site's queue (`"requeue"`), returns to the
         /// broker (`"resubmit"`), stalls until the machine is back (`"wait"`), or fails (`"fail"`).
         on_failure: FailureAction = FailureAction::Requeue, was "running";
