@@ -134,6 +134,8 @@ impl Checker {
             EventKind::Left => state.machines.leave(&event.machines, now),
             EventKind::Joined => wrong = state.machines.join(&event.machines, now),
             EventKind::Slowed => state.machines.slowed = true,
+            EventKind::Draining => state.machines.drain(&event.machines, now),
+            EventKind::Undrained => state.machines.stay(&event.machines, now),
             _ => {}
         }
         let change = i64::from(state.machines.missing()) - before;

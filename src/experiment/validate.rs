@@ -311,6 +311,7 @@ fn nothing_to_see(rule: Rule, segments: bool) -> &'static str {
             "the folder has no segments.csv"
         }
         Rule::Reservation => "the grid has no reservations",
+        Rule::Draining => "no machine drains",
         Rule::Down => "no machine of this run leaves or joins",
         Rule::Precedence => "no job of this run follows another or has input",
         Rule::Data => "no workflow of this run has files that are read or copied",

@@ -30,6 +30,7 @@ impl LiveJob {
             estimate: Span::ZERO,
             placement: ProcSet::new(),
             held: 0,
+            leaving: 0,
             given: 0,
             share: Rate::FULL,
             rate: Rate::ZERO,

@@ -29,7 +29,7 @@ use super::prices::{Meter, Reading};
 use super::settings::{Settings, Tally};
 use super::state::{Load, State};
 use super::table::Table;
-use super::{Book, View};
+use super::{Book, LiveJob, View};
 use crate::model::{InstantOrder, JobRef, PartitionSpec, ProcSet, Reservation};
 use crate::platform::{Tariff, Usage};
 use crate::units::Time;
@@ -94,6 +94,8 @@ impl Partition {
                 kept_back: usable - spec.most(),
                 down: ProcSet::new(),
                 missing: 0,
+                draining: ProcSet::new(),
+                eased: false,
                 slow: BTreeMap::new(),
                 ineligible: Ineligible::default(),
                 agenda: Agenda::default(),
@@ -211,7 +213,7 @@ impl Partition {
                 .iter()
                 .filter(|Reverse((time, seq, key))| *time == now && state.is_current(*seq, *key));
             let freed = due.filter_map(|Reverse((_, _, key))| state.table.get(*key));
-            state.ending = freed.filter(|job| state.counts_as_free(job, now)).map(|job| job.held).sum();
+            state.ending = freed.filter(|job| state.counts_as_free(job, now)).map(LiveJob::held).sum();
         }
     }
 

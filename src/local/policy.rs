@@ -28,16 +28,17 @@ pub enum Change {
     },
     /// The reservation book changed, or a reservation began or ended.
     Reserved,
-    /// [`View::capacity`] and [`View::here`] have become smaller. The jobs that ran there have been reported as ended before.
+    /// [`View::capacity`] and [`View::here`] have become smaller. The jobs that ran there have been reported as ended before, unless the machines only
+    /// drain: then they go on, [`super::LiveJob::held`] is less, and [`Change::Moved`] follows for each.
     Left,
-    /// The capacity has grown: machines are back, or processors that a stalled job had kept.
+    /// The capacity has grown: machines are back or drain no longer, or processors that a stalled job had kept.
     Joined,
     /// A job runs that the policy has not started now: it was stalled because of a machine (and had been reported as ended), and
     /// continues where it ran. On shared processors the next pass must leave the shares valid, its own among them.
     Continued(JobKey),
     /// The running job is expected to end at another time than before: a machine has changed its speed, or an elastic command has
     /// changed the job. Also sent right after a start if the job's machines are slowed down, or if its checkpoints differ from
-    /// those that were foreseen.
+    /// those that were foreseen. And if another number of its processors is released at its end, because machines drain or do so no longer.
     Moved {
         /// The job; [`super::LiveJob::expected_end`] is the new time.
         job: JobKey,

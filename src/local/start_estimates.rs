@@ -126,7 +126,7 @@ impl View<'_> {
             if let Some(job) = job.filter(|job| job.phase == Phase::Running && job.end_seq == seq)
                 && !state.counts_as_free(job, self.now)
             {
-                ends.push((self.expected_end(key), job.held));
+                ends.push((self.expected_end(key), job.held()));
             }
         }
         ends

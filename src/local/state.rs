@@ -86,7 +86,11 @@ pub(super) struct State {
     pub(super) down: ProcSet,
     /// The number of processors in `down`.
     pub(super) missing: u32,
-    /// Usable processors that are up, in whole allocation blocks.
+    /// Processors of machines that drain, up or down: nobody gets them from now on.
+    pub(super) draining: ProcSet,
+    /// Whether jobs have left processors of machines that drain under a power cap, which may leave more to others since.
+    pub(super) eased: bool,
+    /// Usable processors that are up and do not drain, in whole allocation blocks.
     pub(super) here: ProcSet,
     /// The number of processors in `here` that no stalled job keeps (all of them where processors are shared), less those that the power
     /// cap keeps back.

@@ -83,6 +83,8 @@ pub struct LiveJob {
     /// Processors held now (running) or held last (suspended).
     pub(super) placement: ProcSet,
     pub(super) held: u32,
+    /// Those of them that nobody gets after it, because their machines drain.
+    pub(super) leaving: u32,
     /// The number of processors that it was given last, whether or not it still holds them.
     pub(super) given: u32,
     pub(super) share: Rate,
@@ -248,9 +250,9 @@ impl LiveJob {
         &self.placement
     }
 
-    /// The number of processors it holds now.
+    /// The number of processors it holds now and will release to others: those of machines that drain are not among them.
     pub fn held(&self) -> u32 {
-        self.held
+        self.held.saturating_sub(self.leaving)
     }
 
     /// Its share of the time of its processors.

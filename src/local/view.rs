@@ -19,14 +19,14 @@ impl<'a> View<'a> {
         self.now
     }
 
-    /// Processors that can be given at all now: those of machines that are up, in whole allocation blocks, without those that a
+    /// Processors that can be given at all now: those of machines that are up and do not drain, in whole allocation blocks, without those that a
     /// stalled job keeps (where processors are shared, it only keeps its place on them), and without as many as the power cap of the site
     /// keeps back. No job in the queue requests more.
     pub fn capacity(&self) -> u32 {
         self.state.capacity
     }
 
-    /// Processors of machines that are up, in whole allocation blocks.
+    /// Processors of machines that are up and do not drain, in whole allocation blocks.
     pub fn here(&self) -> &'a ProcSet {
         &self.state.here
     }
@@ -66,7 +66,7 @@ impl<'a> View<'a> {
     }
 
     /// How many jobs (or reservations, which count as one) are on a processor now, including stalled jobs. The multiprogramming
-    /// level if its machine is down.
+    /// level if its machine is down, or drains.
     pub fn load(&self, proc: u32) -> u32 {
         if !self.state.here.contains(proc) {
             return self.state.multiprogramming_level;
@@ -75,6 +75,20 @@ impl<'a> View<'a> {
             Some(load) if load.jobs > 0 => u32::from(load.jobs),
             _ => u32::from(!self.state.free.contains(proc)),
         }
+    }
+
+    /// Processors of machines that are up, but which get no new job because they, or others of their allocation block, drain.
+    pub fn drained(&self) -> ProcSet {
+        self.state.drained()
+    }
+
+    /// How many jobs are on a processor now, including stalled ones, also if its machine drains. Walks the whole table where processors are not shared.
+    pub fn jobs_on(&self, proc: u32) -> u32 {
+        let on = |job: &LiveJob| {
+            matches!(job.phase, Phase::Running | Phase::Stalled) && job.placement.contains(proc)
+        };
+        let walk = || self.state.table.iter().filter(|(_, job)| on(job)).count() as u32;
+        self.state.load.get(proc as usize).map_or_else(walk, |load| u32::from(load.jobs))
     }
 
     /// True if a running job is beyond its expected end. Always false unless the site allows overrun.
@@ -144,9 +158,9 @@ impl<'a> View<'a> {
         let mut profile = Profile::new(self.now, self.capacity());
         for (key, job) in self.state.table.iter() {
             if matches!(job.phase, Phase::Running) {
-                profile.reserve(self.now, end(key, job), job.held);
+                profile.reserve(self.now, end(key, job), job.held());
             } else if matches!(job.phase, Phase::Starting) {
-                profile.reserve(self.now, job.since.max(self.now) + job.estimate, job.held);
+                profile.reserve(self.now, job.since.max(self.now) + job.estimate, job.held());
             }
         }
         for booking in self.bookings() {

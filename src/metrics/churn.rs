@@ -60,6 +60,20 @@ pub struct ChurnSummary {
     /// What faults did to messages and assignments, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultCounts>,
+    /// Machines that drained before they left, if any did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drains: Option<DrainCounts>,
+}
+
+/// Machines that drained.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DrainCounts {
+    /// Number of events of machines that began to drain.
+    pub draining: u64,
+    /// Their processors, summed.
+    pub processors_draining: u64,
+    /// Number of events of machines that drained no longer, although they had not left.
+    pub undrained: u64,
 }
 
 /// What faults of what sites and the grid say to each other did.
@@ -236,6 +250,12 @@ impl Churn {
             lost: events(EventKind::Lost),
             stale_messages: events(EventKind::Stale),
         };
+        let draining = sum(EventKind::Draining);
+        let drains = DrainCounts {
+            draining: draining.events,
+            processors_draining: draining.procs,
+            undrained: events(EventKind::Undrained),
+        };
         let changes = (jobs.recalled + jobs.reassigned) as f64;
         ChurnSummary {
             machines: MachineChanges {
@@ -255,6 +275,7 @@ impl Churn {
             replanning: (machine_events + slowed > 0)
                 .then(|| self.replanning.summary(self.window, machine_events)),
             faults: Some(faults).filter(|faults| *faults != FaultCounts::default()),
+            drains: Some(drains).filter(|drains| *drains != DrainCounts::default()),
         }
     }
 
@@ -303,6 +324,7 @@ impl Churn {
             let reason = match cause {
                 EventCause::None => "no reason given".to_owned(),
                 EventCause::SiteLeft => "the site had left".to_owned(),
+                EventCause::SiteDrains => "the site drained".to_owned(),
                 cause => cause.to_string(),
             };
             Refusals { reason, count }

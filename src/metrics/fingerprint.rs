@@ -240,6 +240,7 @@ const fn cause_code(cause: EventCause) -> [u8; 2] {
         EventCause::PowerCap => [12, 0],
         EventCause::Silence => [13, 0],
         EventCause::Fault => [14, 0],
+        EventCause::SiteDrains => [15, 0],
     }
 }
 

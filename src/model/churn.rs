@@ -88,7 +88,7 @@ pub enum CheckpointInterval {
 pub enum ChurnAct {
     /// Machines leave, with what runs on them.
     Leave(Machines),
-    /// Machines come, or come back.
+    /// Machines come, or come back, or drain no longer.
     Join(Machines),
     /// Machines continue at a fraction of their speed; [`Rate::FULL`] ends it.
     Slow {
@@ -97,6 +97,10 @@ pub enum ChurnAct {
         /// The fraction of their own speed.
         factor: Rate,
     },
+    /// Machines drain: they get no new job, and what runs there goes on.
+    Drain(Machines),
+    /// All machines of the site drain, and it accepts no jobs of the grid.
+    DrainSite,
     /// The whole site leaves: all its machines leave, and it accepts no jobs of the grid.
     LeaveSite,
     /// The whole site is back, with all machines that are not down for reasons of their own, by chance or by script.
@@ -130,6 +134,8 @@ pub struct ChurnSpec {
     pub groups: Option<GroupFailures>,
     /// Outages as they were on a real grid.
     pub traced: Option<TracedChurn>,
+    /// How long before it leaves by chance alone, or by a trace, a machine drains.
+    pub notice: Span,
     /// Churn by script, in order of time.
     pub script: Vec<PlannedChurn>,
     /// The failure action of its jobs.

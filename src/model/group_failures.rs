@@ -20,6 +20,8 @@ pub struct GroupFailures {
     pub window: Span,
     /// The time that each of them stays down.
     pub down: Distribution,
+    /// How long before it goes down each of them drains.
+    pub notice: Span,
 }
 
 /// Which machines fail together.

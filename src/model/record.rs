@@ -241,6 +241,10 @@ words! {
         Unheard = "unheard",
         /// It has heard of it again.
         Heard = "heard",
+        /// Machines drain: they get no new job, because they will leave.
+        Draining = "draining",
+        /// Machines drain no longer, although they have not left.
+        Undrained = "undrained",
     }
 }
 
@@ -279,6 +283,8 @@ pub enum EventCause {
     Silence,
     /// A fault of the site: it refuses all jobs, or fails them.
     Fault,
+    /// The whole site drains, and will leave.
+    SiteDrains,
 }
 
 impl fmt::Display for EventCause {
@@ -300,6 +306,7 @@ impl fmt::Display for EventCause {
             Self::PowerCap => "power-cap",
             Self::Silence => "silence",
             Self::Fault => "fault",
+            Self::SiteDrains => "site-drains",
         })
     }
 }
@@ -422,7 +429,7 @@ mod tests {
     fn all_kinds_of_events_are_listed_in_their_order_under_names_of_their_own() {
         assert!(EventKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
         // A new kind goes last.
-        assert_eq!(EventKind::Heard as usize + 1, EventKind::ALL.len());
+        assert_eq!(EventKind::Undrained as usize + 1, EventKind::ALL.len());
         let names: std::collections::BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), EventKind::ALL.len());
     }

@@ -343,6 +343,8 @@ keys! {
         /// What leaves: a site (`"delft"`), a class of its machines (`"delft/i7"`), or some of them by number (`"delft/i7/0-15"`,
         /// `"delft/i7/0-3,8"`, or `"delft/0-15"` where all machines are of one class).
         leave: Option<String>;
+        /// How long before that it [drains](churn.md#drain), for `leave`: it gets no new job, and what runs there goes on.
+        notice: Option<Span> => "none";
         /// What comes back, or joins for the first time (`absent`); written as in `leave`.
         join: Option<String>;
         /// Machines that continue at a fraction of their speed; written as in `leave`, but not a whole site.

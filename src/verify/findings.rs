@@ -32,6 +32,8 @@ pub enum Rule {
     Capacity,
     /// No job runs on machines that are down.
     Down,
+    /// No attempt begins on machines that drain.
+    Draining,
     /// No job runs on reserved processors.
     Reservation,
     /// The machines of a site draw no more than its power cap.
@@ -54,7 +56,7 @@ pub enum Rule {
 
 impl Rule {
     /// The rules in order, each with its name in tables and its meaning in a few words.
-    const TABLE: [(Self, &'static str, &'static str); 18] = [
+    const TABLE: [(Self, &'static str, &'static str); 19] = [
         (Self::Once, "once", "a job has one row"),
         (Self::Place, "place", "sites, partitions and processors are those of the grid"),
         (Self::Arrival, "arrival", "nothing starts before it is submitted"),
@@ -68,6 +70,7 @@ impl Rule {
         (Self::Needs, "needs", "tasks run on machines with the memory and the tag that they need"),
         (Self::Capacity, "capacity", "no processor runs more than it can"),
         (Self::Down, "down", "machines that are down run nothing"),
+        (Self::Draining, "draining", "no attempt begins on machines that drain"),
         (Self::Reservation, "reservation", "reserved processors are kept free"),
         (Self::PowerCap, "power-cap", "machines draw no more than the power cap"),
         (Self::SameProcessors, "same-processors", "an attempt stays on its processors"),

@@ -15,6 +15,10 @@ pub(super) struct Machines {
     down: BTreeMap<u32, Time>,
     /// Past stretches of being down, by machine; those that no later segment can overlap are forgotten.
     past: BTreeMap<u32, Vec<(Time, Time)>>,
+    /// Machines that drain now, and since when; also while they are down for another reason.
+    draining: BTreeMap<u32, Time>,
+    /// Past stretches of draining, by machine.
+    drained: BTreeMap<u32, Vec<(Time, Time)>>,
     /// The first job on each machine, and when it used it: a later event may show that the machine was down from the
     /// beginning.
     used: BTreeMap<u32, (Time, JobRef)>,
@@ -33,6 +37,8 @@ impl Machines {
             usable: spec.usable(),
             down: absent.map(|machine| (machine, Time::ZERO)).collect(),
             past: BTreeMap::new(),
+            draining: BTreeMap::new(),
+            drained: BTreeMap::new(),
             used: BTreeMap::new(),
             slowed: false,
             changed: spec.absent > 0,
@@ -45,6 +51,42 @@ impl Machines {
         for machine in machines.iter() {
             self.down.entry(machine).or_insert(now);
         }
+        // One that is to leave for another reason says so again when it is back.
+        self.stay(machines, now);
+    }
+
+    /// Records that machines drain.
+    pub(super) fn drain(&mut self, machines: &ProcSet, now: Time) {
+        for machine in machines.iter() {
+            self.draining.entry(machine).or_insert(now);
+        }
+    }
+
+    /// Records that machines drain no longer.
+    pub(super) fn stay(&mut self, machines: &ProcSet, now: Time) {
+        if self.draining.is_empty() {
+            return;
+        }
+        for machine in machines.iter() {
+            if let Some(since) = self.draining.remove(&machine).filter(|since| *since < now) {
+                self.drained.entry(machine).or_default().push((since, now));
+            }
+        }
+    }
+
+    /// Whether any machine drains, or has done so.
+    pub(super) fn drains(&self) -> bool {
+        !self.draining.is_empty() || !self.drained.is_empty()
+    }
+
+    /// A machine of `procs` that drained when an attempt began there.
+    pub(super) fn drained_at(&self, procs: &ProcSet, from: Time) -> Option<u32> {
+        let drains = |machine: &u32| {
+            let past = self.drained.get(machine).into_iter().flatten();
+            let now = self.draining.get(machine).map(|since| (*since, Time::NEVER));
+            past.copied().chain(now).any(|(since, until)| since <= from && from < until)
+        };
+        procs.iter().map(|proc| proc / self.cores).find(drains)
     }
 
     /// Records that machines join. Those that never left were down from the beginning: returns what ran on them
@@ -113,10 +155,12 @@ impl Machines {
 
     /// States that no later segment begins before `time`.
     pub(super) fn forget_before(&mut self, time: Time) {
-        self.past.retain(|_, stretches| {
-            stretches.retain(|(_, back)| *back > time);
-            !stretches.is_empty()
-        });
+        for past in [&mut self.past, &mut self.drained] {
+            past.retain(|_, stretches| {
+                stretches.retain(|(_, back)| *back > time);
+                !stretches.is_empty()
+            });
+        }
     }
 }
 

@@ -166,6 +166,9 @@ impl Checker {
         let clash = (kept_from < to).then(|| state.holders.hold(name, procs, (kept_from, to), segment.share));
         let clash = clash.flatten();
         let down = state.machines.run(name, procs, (from, to));
+        let is_attempt = last.is_none_or(|last| last.attempt != segment.attempt) && from >= platform.since;
+        let is_checked = is_attempt && state.machines.drains();
+        let drains = is_checked.then(|| state.machines.drained_at(procs, from)).flatten();
         // Nor is it a start when the job continues after that.
         let continues = |trace: &JobTrace| trace.halts.iter().any(|(_, until)| *until == from);
         let resumes = preempts && last.is_some_and(|last| last.to < from);
@@ -193,6 +196,15 @@ impl Checker {
             };
             let jobs = std::iter::once(name).chain(clash.others).collect();
             verdict.report(Violation { time: clash.time, rule: Rule::Capacity, jobs, message, row });
+        }
+        if is_checked {
+            verdict.count_check(Rule::Draining);
+        }
+        if let Some(machine) = drains {
+            let on = platform.processors(site, partition, procs);
+            let message =
+                format!("an attempt of {job} begins on {on} at {from} s, and machine {machine} drains then");
+            verdict.fault(subject, Rule::Draining, from, message);
         }
         if let Some((time, machine)) = down {
             let on = platform.processors(site, partition, procs);

@@ -200,6 +200,25 @@ fn machines_that_were_away() {
 }
 
 #[test]
+fn attempts_that_begin_on_machines_that_drain() {
+    let events =
+        |from, end| [event(from, EventKind::Draining, (2, 3)), event(end, EventKind::Undrained, (2, 3))];
+    let rows = [segment(1, 5, 15, (0, 4))];
+    let verdict = |events: &[EventRecord]| judge(site(), events, &rows, &[job(1, 0, 5, 15, 4)]);
+    first(
+        &verdict(&events(5, 15)),
+        Rule::Draining,
+        5,
+        &[1],
+        "begins on processors 0-3 of delft at 5 s, and machine 2 drains then",
+    );
+    // What runs already may go on, and afterwards it may begin.
+    for (from, end) in [(6, 15), (2, 5)] {
+        assert!(verdict(&events(from, end)).is_valid());
+    }
+}
+
+#[test]
 fn attempts_follow_a_loss_and_do_not_overlap() {
     let second = |from, to| SegmentRecord { attempt: 2, ..segment(1, from, to, (4, 6)) };
     let row = |end| JobRecord { attempts: 2, run: Span::from_secs(10), ..job(1, 0, 0, end, 2) };

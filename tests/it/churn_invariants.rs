@@ -64,13 +64,17 @@ fn act((time, kind, from, count, which, (num, den)): RawAct, machines: u32, jobs
         15..=17 => Act::Slow(some, Rate::ratio(num, den)),
         18 => Act::Slow(ProcSet::full(machines), Rate::FULL),
         19 => Act::Cancel(job(jobs)),
-        _ => Act::Withdraw(job(jobs)),
+        20..=21 => Act::Withdraw(job(jobs)),
+        22..=25 => Act::Drain(some),
+        26 => Act::Drain(ProcSet::full(machines)),
+        27 => Act::Stay(some),
+        _ => Act::Stay(ProcSet::full(machines)),
     };
     (Time::from_micros(time), act)
 }
 
 pub(crate) fn churning(policies: Vec<String>, most: usize) -> impl Strategy<Value = Churning> {
-    let raw = (times(), 0_u8..22, any::<u32>(), 1_u32..4, any::<Index>(), (1_u64..30, 1_u64..20));
+    let raw = (times(), 0_u8..29, any::<u32>(), 1_u32..4, any::<Index>(), (1_u64..30, 1_u64..20));
     let on_failure = prop_oneof![
         Just(FailureAction::Requeue),
         Just(FailureAction::Resubmit),

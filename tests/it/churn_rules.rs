@@ -46,7 +46,7 @@ impl Machines {
                 Act::Slow(machines, factor) => {
                     now.slow.extend(machines.iter().map(|machine| (machine, *factor)))
                 }
-                Act::Cancel(_) | Act::Withdraw(_) => continue,
+                Act::Drain(_) | Act::Stay(_) | Act::Cancel(_) | Act::Withdraw(_) => continue,
             }
             now.down.retain(|machine| *machine < part.machines());
             now.from = *time;

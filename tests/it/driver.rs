@@ -18,6 +18,9 @@ pub(crate) enum Act {
     Leave(ProcSet),
     LeaveSite,
     Join(ProcSet),
+    Drain(ProcSet),
+    /// Machines drain no longer.
+    Stay(ProcSet),
     Slow(ProcSet, Rate),
     Cancel(u64),
     /// The job of the grid goes back if it waits.
@@ -253,6 +256,8 @@ impl Driver {
             Act::Join(machines) => {
                 partition.join(&machines, EventCause::Script, step).expect("within the time axis");
             }
+            Act::Drain(machines) => partition.drain(&machines, EventCause::Script, step),
+            Act::Stay(machines) => partition.stay(&machines, EventCause::Script, step),
             Act::Slow(machines, factor) => {
                 partition.slow(&machines, factor, EventCause::Script, step).expect("within the time axis");
             }

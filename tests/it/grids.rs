@@ -7,9 +7,9 @@ use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
     AtLimit, BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
-    GridContext, GridSpec, InstantOrder, Job, Limits, Link, MachineGroup, Machines, NetworkSpec, PartitionId,
-    PartitionSpec, Payer, PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation,
-    SiteSpec, WorkflowSettings,
+    GridContext, GridSpec, GroupFailures, GroupSize, InstantOrder, Job, Limits, Link, MachineGroup, Machines,
+    NetworkSpec, PartitionId, PartitionSpec, Payer, PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record,
+    Replan, Reservation, SiteSpec, WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Money, Power, Price, Rate, Span, Time};
@@ -377,8 +377,44 @@ pub(crate) fn grids() -> impl Strategy<Value = GridCase> {
                 site.cap_power(None).expect("no cap");
             }
         }
+        for (at, site) in (0..).zip(&mut case.spec.sites) {
+            drain(site, seed.rotate_right(7 * at) / 3);
+        }
         case
     })
+}
+
+/// Some sites announce that machines leave, by chance, in groups and by script; and machines drain that then stay, or come back while they do.
+fn drain(site: &mut SiteSpec, number: u64) {
+    let secs = |digits: u64, most: u64| Span::from_secs(number / digits % most);
+    if number.is_multiple_of(3) {
+        site.churn.notice = secs(3, 90);
+    }
+    if number.is_multiple_of(5) {
+        site.churn.groups = Some(GroupFailures {
+            every: Distribution::Exponential { mean: Span::from_secs(50) + secs(5, 400) },
+            size: if number.is_multiple_of(2) { GroupSize::Rack(2) } else { GroupSize::Fixed(1) },
+            window: secs(10, 40),
+            down: Distribution::Exponential { mean: Span::from_secs(5) + secs(50, 60) },
+            notice: secs(100, 90),
+        });
+    }
+    if !number.is_multiple_of(4) {
+        return;
+    }
+    let mut drains = Vec::new();
+    for planned in &site.churn.script {
+        let act = match &planned.act {
+            ChurnAct::Leave(machines) | ChurnAct::Slow { machines, .. } => ChurnAct::Drain(machines.clone()),
+            ChurnAct::LeaveSite => ChurnAct::DrainSite,
+            _ => continue,
+        };
+        let before = secs(7, 60).micros();
+        let at = Time::from_micros(planned.at.micros().saturating_sub(before));
+        drains.push(PlannedChurn { at, act });
+    }
+    site.churn.script.extend(drains);
+    site.churn.script.sort_by_key(|planned| planned.at);
 }
 
 /// Grids whose machines never sleep.

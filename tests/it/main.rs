@@ -22,6 +22,7 @@ pub(crate) mod cli;
 mod commands;
 mod conversation;
 mod dedicated;
+mod drains;
 mod drills;
 mod driver;
 mod elastic;

@@ -168,6 +168,10 @@ impl Site {
                     self.turn_away(job, EventCause::SiteLeft, now, outbox);
                     return Ok(());
                 }
+                if self.is_closing() {
+                    self.turn_away(job, EventCause::SiteDrains, now, outbox);
+                    return Ok(());
+                }
                 self.submit(*job, Origin::Grid, now, outbox)
             }
             ToSite::Cancel(job) => self.order(job, JobAct::Cancel, command, now, outbox),

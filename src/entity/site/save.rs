@@ -79,6 +79,9 @@ impl Site {
         }
         self.counts = saved.counts;
         self.churn.restore(saved.churn, &self.spec, adopt).map_err(|problem| self.bad_save(&problem))?;
+        if adopt.is_some() {
+            self.follow_drains_anew(now, &mut restore_records);
+        }
         match (&mut self.uplink, saved.uplink) {
             (Some(uplink), Some(saved)) => uplink.restore(saved, now),
             (None, None) => {}

@@ -15,8 +15,9 @@ use crate::units::{Span, Time};
 pub(super) const FIRST_JOB: u64 = 900_000_000;
 
 /// The first word of each command, with an example of its form.
-const FORMS: [(&str, &str); 7] = [
+const FORMS: [(&str, &str); 8] = [
     ("leave", "`leave SITE`, `leave SITE/CLASS` or `leave SITE/CLASS/0-15`"),
+    ("drain", "`drain SITE`, `drain SITE/CLASS` or `drain SITE/CLASS/0-15`"),
     ("join", "`join SITE`, `join SITE/CLASS` or `join SITE/CLASS/0-15`"),
     ("slow", "`slow SITE/CLASS 0.5` or `slow SITE/CLASS/0-15 0.5`"),
     ("cancel", "`cancel SITE 412` with the number of a job"),
@@ -52,6 +53,8 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
     let body = match (word, place, rest.as_slice()) {
         ("leave", Target::Site, []) => ToSite::Churn(ChurnAct::LeaveSite),
         ("leave", Target::Machines(machines), []) => ToSite::Churn(ChurnAct::Leave(machines)),
+        ("drain", Target::Site, []) => ToSite::Churn(ChurnAct::DrainSite),
+        ("drain", Target::Machines(machines), []) => ToSite::Churn(ChurnAct::Drain(machines)),
         ("join", Target::Site, []) => ToSite::Churn(ChurnAct::JoinSite),
         ("join", Target::Machines(machines), []) => ToSite::Churn(ChurnAct::Join(machines)),
         ("slow", Target::Site, _) => return Err(class_by_class(site)),

@@ -50,6 +50,8 @@ fn machines_and_sites_leave_join_and_slow_down() {
         ("leave delft", delft, ChurnAct::LeaveSite),
         ("  join   windsor  # it is repaired", windsor, ChurnAct::JoinSite),
         ("leave delft/i7/0-15", delft, ChurnAct::Leave(machines(0, 0, 16))),
+        ("drain delft", delft, ChurnAct::DrainSite),
+        ("drain windsor/3", windsor, ChurnAct::Drain(machines(0, 3, 4))),
         ("leave windsor/3", windsor, ChurnAct::Leave(machines(0, 3, 4))),
         ("join delft/xeon", delft, ChurnAct::Join(machines(1, 0, 4))),
         ("slow delft/i7/2-3 0.5", delft, ChurnAct::Slow { machines: machines(0, 2, 4), factor: half }),

@@ -1,7 +1,10 @@
 //! What changes of the churn of a site.
 
 use super::{Found, quoted, unlimited};
-use crate::model::{CheckpointInterval, ChurnSpec, FailureAction, GroupFailures, RandomChurn, TracedChurn};
+use crate::model::{
+    CheckpointInterval, ChurnAct, ChurnSpec, FailureAction, GroupFailures, PlannedChurn, RandomChurn,
+    TracedChurn,
+};
 
 impl Found {
     pub(super) fn churn(&mut self, old: &ChurnSpec, new: &ChurnSpec) {
@@ -10,16 +13,32 @@ impl Found {
             Some(RandomChurn { up, down }) => format!("up {}, down {}", quoted(up), quoted(down)),
         });
         self.may("failures of groups", &old.groups, &new.groups, |groups| {
-            let Some(GroupFailures { every, size, window, down }) = groups else { return "none".to_owned() };
+            let Some(GroupFailures { every, size, window, down, notice }) = groups else {
+                return "none".to_owned();
+            };
             let (every, down) = (quoted(every), quoted(down));
-            format!("every {every} of {}, within {}, down {down}", quoted(size), window.written())
+            let told = format!("every {every} of {}, within {}, down {down}", quoted(size), window.written());
+            if notice.is_zero() { told } else { format!("{told}, notice {}", notice.written()) }
         });
         self.may("failure trace", &old.traced, &new.traced, |traced| {
             let Some(TracedChurn { trace, origin, .. }) = traced else { return "none".to_owned() };
             let from = trace.begin().and_then(|begin| begin.plus(*origin));
             from.map_or_else(|| format!("`{trace}`"), |from| format!("`{trace}` from {from} on"))
         });
-        self.script("scripted events of machines", &old.script, &new.script, |act| act.at);
+        self.may("notice of machines that leave", &old.notice, &new.notice, |notice| notice.written());
+        // A drain of which it is too late to begin in time begins now.
+        let now = self.at;
+        let from_now = |script: &[PlannedChurn]| {
+            let mut script = script.to_vec();
+            let is_drain = |act: &ChurnAct| matches!(act, ChurnAct::Drain(_) | ChurnAct::DrainSite);
+            for planned in script.iter_mut().filter(|planned| is_drain(&planned.act)) {
+                planned.at = planned.at.max(now);
+            }
+            script.sort_by_key(|planned| planned.at);
+            script
+        };
+        let (before, after) = (from_now(&old.script), from_now(&new.script));
+        self.script("scripted events of machines", &before, &after, |act| act.at);
         self.may("failure action", &old.on_failure, &new.on_failure, |action| {
             match action {
                 FailureAction::Requeue => "requeue",

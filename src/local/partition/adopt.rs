@@ -85,6 +85,7 @@ impl State {
             self.forget_begin(key, step.now);
             let Some(job) = self.table.get_mut(key) else { continue };
             let placement = std::mem::take(&mut job.placement);
+            job.leaving = 0;
             let (phase, held) =
                 (std::mem::replace(&mut job.phase, Phase::Ineligible), std::mem::take(&mut job.held));
             match phase {
@@ -103,18 +104,26 @@ impl State {
             }
         }
         let (mut idle, mut free) = (left.clone(), left.intersection(&self.here));
+        let mut drained = left.intersection(&self.drained());
         for (_, job) in self.table.iter() {
             match job.phase {
                 Phase::Running => {
                     idle.remove_all(&job.placement);
                     free.remove_all(&job.placement);
+                    drained.remove_all(&job.placement);
                 }
-                Phase::Stalled => free.remove_all(&job.placement),
+                Phase::Stalled => {
+                    free.remove_all(&job.placement);
+                    drained.remove_all(&job.placement);
+                }
                 _ => {}
             }
         }
         idle.remove_all(&self.down);
         self.give_free(&free, free.len(), step.now);
+        if let Some(sleepers) = self.sleepers.as_mut().filter(|_| !drained.is_empty()) {
+            sleepers.release(&drained, step.now);
+        }
         // The jobs have been taken off.
         self.count_watts(&ProcSet::new());
         self.machines(&idle, MachineState::Idle, step);

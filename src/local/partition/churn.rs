@@ -61,7 +61,7 @@ impl Partition {
             self.notify(Change::Left, step.now);
         }
         if cause == EventCause::SiteLeft && self.state.settings.return_queued {
-            self.return_queued(step);
+            self.return_queued(EventCause::SiteLeft, step);
         }
         if self.state.capacity < before {
             self.withdraw_too_large(step.now);
@@ -69,6 +69,111 @@ impl Partition {
         for key in again {
             self.enqueue(key, step.now);
         }
+    }
+
+    /// Machines drain, because they will leave: they get no new job, and the jobs that run there go on. A job that waits for one of them to wake up
+    /// waits in the queue again; a reservation takes others. Machines that drain already change nothing, and those that are down are not recorded.
+    ///
+    /// The policy is notified of jobs that wait again ([`Change::Ended`]), then of the smaller capacity ([`Change::Left`]), then of each job that now
+    /// releases fewer processors ([`Change::Moved`]), then of waiting jobs that become ineligible.
+    pub fn drain(&mut self, machines: &ProcSet, cause: EventCause, step: &mut Step<'_>) {
+        let up = self.state.machines_that(machines, false);
+        if !up.is_empty() {
+            step.record(self.machine_event(EventKind::Draining, cause, &up, step.now));
+        }
+        let mut procs = self.state.processors_of(machines);
+        procs.remove_all(&self.state.draining);
+        if procs.is_empty() {
+            return;
+        }
+        let before = self.state.capacity;
+        self.state.settle_missing(step.now);
+        let lost = self.state.drain_processors(&procs, step);
+        let (mut again, mut moved) = (Vec::new(), Vec::new());
+        for key in self.state.running_on(&lost) {
+            let Some(job) = self.state.table.get(key) else { continue };
+            if job.since > step.now {
+                self.handle_failure(key, EventCause::MachineLeft, step, &mut again);
+                continue;
+            }
+            let (less, is_free) = (job.placement.common(&lost), self.state.counts_as_free(job, step.now));
+            if is_free {
+                self.state.ending -= less.min(self.state.ending);
+            }
+            if let Some(job) = self.state.table.get_mut(key) {
+                job.leaving += less;
+                moved.push((key, job.expected_end));
+            }
+        }
+        self.state.recount();
+        self.state.fill_bookings(step);
+        self.state.count_short(step.now);
+        if self.state.capacity != before || !moved.is_empty() {
+            self.notify(Change::Left, step.now);
+        }
+        for (job, from) in moved {
+            self.notify(Change::Moved { job, from }, step.now);
+        }
+        if self.state.capacity < before {
+            self.withdraw_too_large(step.now);
+        }
+        for key in again {
+            self.enqueue(key, step.now);
+        }
+    }
+
+    /// Machines drain no longer, because they stay, or because they have left. Those that do not drain change nothing, and those that are down are not recorded.
+    ///
+    /// The policy is notified of the larger capacity ([`Change::Joined`]), then of each job that now releases more processors
+    /// ([`Change::Moved`]), then of those that wait again.
+    pub fn stay(&mut self, machines: &ProcSet, cause: EventCause, step: &mut Step<'_>) {
+        let procs = self.state.processors_of(machines).intersection(&self.state.draining);
+        if procs.is_empty() {
+            return;
+        }
+        let up = self.state.machines_that(machines, false);
+        if !up.is_empty() {
+            step.record(self.machine_event(EventKind::Undrained, cause, &up, step.now));
+        }
+        let before = self.state.capacity;
+        self.state.settle_missing(step.now);
+        self.state.keep_processors(&procs, step.now);
+        let mut moved = Vec::new();
+        for key in self.state.running_on(&self.state.blocks(&procs)) {
+            let Some(job) = self.state.table.get(key) else { continue };
+            let (leaving, is_free) =
+                (self.state.leaving_of(&job.placement), self.state.counts_as_free(job, step.now));
+            let more = job.leaving.saturating_sub(leaving);
+            if more == 0 {
+                continue;
+            }
+            if is_free {
+                self.state.ending += more;
+            }
+            if let Some(job) = self.state.table.get_mut(key) {
+                job.leaving = leaving;
+                moved.push((key, job.expected_end));
+            }
+        }
+        self.state.recount();
+        self.state.fill_bookings(step);
+        if self.state.capacity != before || !moved.is_empty() {
+            self.notify(Change::Joined, step.now);
+        }
+        for (job, from) in moved {
+            self.notify(Change::Moved { job, from }, step.now);
+        }
+        self.requeue_fitting(step.now);
+    }
+
+    /// The machines that drain.
+    pub fn draining(&self) -> ProcSet {
+        self.state.machines_of(&self.state.draining).collect()
+    }
+
+    /// Lets a pass follow at this instant.
+    pub fn wake_at(&mut self, now: Time) {
+        self.wake = Some(now);
     }
 
     /// Machines come up: jobs that were stalled for them continue, and ineligible jobs that now fit join the queue again.
@@ -103,7 +208,9 @@ impl Partition {
         self.state.add_processors(&procs, step);
         let mut ready = Vec::new();
         if self.state.stalled > 0 {
-            let here = &self.state.here;
+            // Where its machines drain it may go on too.
+            let mut here = self.state.here.clone();
+            here.insert_all(&self.state.drained());
             ready = self.state.keys(|job| job.phase == Phase::Stalled && here.contains_all(&job.placement));
         }
         for key in &ready {
@@ -278,7 +385,7 @@ impl Partition {
             FailureAction::Requeue | FailureAction::Resubmit => {
                 job.phase = Phase::Ineligible;
                 job.placement = ProcSet::new();
-                job.held = 0;
+                (job.held, job.leaving) = (0, 0);
                 if has_begun {
                     wasted = self.state.close_attempt(key, false, step.now);
                 }
@@ -299,12 +406,18 @@ impl Partition {
         }
     }
 
+    /// The whole site drains: waiting jobs of the grid return to the broker, if they would when it leaves.
+    pub fn return_waiting(&mut self, step: &mut Step<'_>) {
+        if self.state.settings.return_queued {
+            self.return_queued(EventCause::SiteDrains, step);
+        }
+    }
+
     /// Returns grid jobs that do not run yet to the broker.
-    fn return_queued(&mut self, step: &mut Step<'_>) {
+    fn return_queued(&mut self, why: EventCause, step: &mut Step<'_>) {
         let waits = |phase| matches!(phase, Phase::Waiting | Phase::Starting | Phase::Ineligible);
         for key in self.state.keys(|job| waits(job.phase) && job.job.grid.is_some()) {
             if let Some(job) = self.state.table.get(key) {
-                let why = EventCause::SiteLeft;
                 step.record(self.state.job_event(step.now, EventKind::Returned, why, job, job.procs));
                 step.exits.extend(self.take_out(key, why, step.now));
             }

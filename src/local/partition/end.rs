@@ -30,7 +30,7 @@ impl Partition {
     /// Notes that a job which ends at this instant no longer counts as free, since it frees its processors now.
     fn uncount_ending(&mut self, key: JobKey, now: Time) {
         if let Some(job) = self.state.table.get(key).filter(|job| self.state.counts_as_free(job, now)) {
-            self.state.ending -= job.held.min(self.state.ending);
+            self.state.ending -= job.held().min(self.state.ending);
         }
     }
 

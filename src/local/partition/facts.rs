@@ -6,7 +6,7 @@ use crate::model::{EventCause, Payer};
 use crate::units::{Power, Price, Rate, Time};
 
 impl Partition {
-    /// Processors of machines that are up, in whole allocation blocks, as far as a power cap leaves them to jobs.
+    /// Processors of machines that are up and do not drain, in whole allocation blocks, as far as a power cap leaves them to jobs.
     pub fn present(&self) -> u32 {
         self.state.here.len().min(self.state.spec.most())
     }
@@ -109,7 +109,8 @@ impl Partition {
     /// Determines what a power cap in watts leaves to jobs, if machines draw otherwise than before. True if it is more.
     pub(super) fn follow_cap(&mut self, step: &mut Step<'_>) -> bool {
         self.state.choose_anew();
-        if !self.state.is_power_changed() {
+        let eased = std::mem::take(&mut self.state.eased);
+        if !eased && !self.state.is_power_changed() {
             return false;
         }
         let before = self.state.capacity;

@@ -79,7 +79,7 @@ impl Partition {
         }
         for key in again {
             if let Some(live) = self.state.table.get_mut(key) {
-                (live.held, live.since) = (0, step.now);
+                (live.held, live.leaving, live.since) = (0, 0, step.now);
             }
             self.enqueue(key, step.now);
             self.wake = Some(step.now);
@@ -196,7 +196,7 @@ impl Partition {
             live.expected_end = Time::NEVER;
             self.state.running -= 1;
             let (placement, held, share) = (live.placement.clone(), live.held, live.share);
-            live.held = 0;
+            (live.held, live.leaving) = (0, 0);
             self.state.vacate(&placement, held, share, step);
         }
         Ok(())

@@ -39,6 +39,8 @@ pub struct PartitionSave {
     down_time: ProcTime,
     settled: Time,
     down: ProcSet,
+    /// Processors of machines that drain.
+    draining: ProcSet,
     /// The machines that are slowed down, ascending.
     slow: Vec<(u32, Rate)>,
     ineligible: Vec<JobKey>,
@@ -111,6 +113,7 @@ impl Partition {
             down_time: state.down_time,
             settled: state.settled,
             down: state.down.clone(),
+            draining: state.draining.clone(),
             slow: state.slow.iter().map(|(machine, factor)| (*machine, *factor)).collect(),
             ineligible: state.ineligible.in_order(),
             agenda: state.agenda.clone(),
@@ -143,7 +146,10 @@ impl Partition {
         let bad = |problem: String, site: &str| PartitionError::BadSave { site: site.to_owned(), problem };
         let usable = state.spec.usable();
         let all = ProcSet::full(state.spec.processors());
-        if !ProcSet::full(usable).contains_all(&saved.free) || !all.contains_all(&saved.down) {
+        if !ProcSet::full(usable).contains_all(&saved.free)
+            || !all.contains_all(&saved.down)
+            || !all.contains_all(&saved.draining)
+        {
             return Err(bad("it was saved with other processors".to_owned(), &state.settings.site_name));
         }
         if !adopt && terms != saved.terms {
@@ -186,6 +192,7 @@ impl Partition {
         (state.deferred, state.ending) = (0, 0);
         state.reshared = ProcSet::new();
         state.watts = None;
+        (state.draining, state.eased) = (saved.draining, false);
         state.set_down(saved.down);
         state.count_watts(&saved.given);
         if !adopt || terms == saved.terms {

@@ -34,19 +34,27 @@ pub struct EqualShare {
     running: Vec<JobKey>,
     /// Jobs on each processor, including stalled ones; the multiprogramming level where no job can be placed.
     load: Vec<u32>,
+    /// Processors of machines that drain: their jobs go on, and no other is placed there.
+    drained: ProcSet,
 }
 
 impl EqualShare {
     /// Up to `mpl` jobs on a processor.
     pub fn new(mpl: u32) -> Self {
-        Self { mpl, queue: Arrivals::default(), running: Vec::new(), load: Vec::new() }
+        Self {
+            mpl,
+            queue: Arrivals::default(),
+            running: Vec::new(),
+            load: Vec::new(),
+            drained: ProcSet::new(),
+        }
     }
 
     /// The `count` least loaded processors that can take another job, lowest numbers first among equals.
     fn placement(&self, count: u32) -> Option<ProcSet> {
         let mut open: Vec<(u32, u32)> = (0..)
             .zip(&self.load)
-            .filter(|(_, load)| **load < self.mpl)
+            .filter(|(proc, load)| **load < self.mpl && !self.drained.contains(*proc))
             .map(|(proc, load)| (*load, proc))
             .collect();
         if open.len() < count as usize {
@@ -63,6 +71,10 @@ impl EqualShare {
 
     fn count(&mut self, view: &View<'_>) {
         self.load = (0..view.processors()).map(|proc| view.load(proc)).collect();
+        self.drained = view.drained();
+        for proc in self.drained.iter() {
+            self.load[proc as usize] = view.jobs_on(proc);
+        }
     }
 
     fn add(&mut self, placement: &ProcSet) {
@@ -106,7 +118,7 @@ impl LocalPolicy for EqualShare {
             self.queue.pop();
         }
         if let Some(trace) = actions.trace() {
-            let full = |(_, load): &(u32, &u32)| **load >= self.mpl;
+            let full = |(proc, load): &(u32, &u32)| **load >= self.mpl || self.drained.contains(*proc);
             let full: ProcSet = (0..).zip(&self.load).filter(full).map(|(proc, _)| proc).collect();
             trace.free = view.processors() - full.len();
             trace.rule = Rule::Level { first: self.queue.first(view), full, most: self.mpl };
@@ -131,7 +143,10 @@ impl LocalPolicy for EqualShare {
         let mut load = self.load.clone();
         let mut open = match load.len() {
             0 => view.capacity(),
-            _ => load.iter().filter(|load| **load < self.mpl).count() as u32,
+            _ => {
+                let open = |(proc, load): &(u32, &u32)| **load < self.mpl && !self.drained.contains(*proc);
+                (0..).zip(&load).filter(open).count() as u32
+            }
         };
         let mut ends: Vec<(Time, JobKey)> =
             self.running.iter().map(|job| (view.expected_end(*job), *job)).collect();
@@ -143,7 +158,7 @@ impl LocalPolicy for EqualShare {
                 time = end;
                 for proc in view.job(job).placement().iter() {
                     let load = &mut load[proc as usize];
-                    open += u32::from(*load == self.mpl);
+                    open += u32::from(*load == self.mpl && !self.drained.contains(proc));
                     *load -= 1;
                 }
             }

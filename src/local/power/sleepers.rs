@@ -51,6 +51,8 @@ pub(in crate::local) struct Sleepers {
     dormant_procs: u32,
     /// Processors that are neither free nor in use.
     withheld: ProcSet,
+    /// Machines that drain: no reserve counts on them.
+    draining: ProcSet,
     /// What has changed since it was last taken.
     #[serde(skip)]
     changes: Vec<Transition>,
@@ -144,6 +146,7 @@ impl Sleepers {
             dormant: ProcSet::new(),
             dormant_procs: 0,
             withheld: ProcSet::new(),
+            draining: ProcSet::new(),
             changes: Vec::new(),
             unbalanced: false,
             spare: ProcSet::new(),
@@ -255,6 +258,21 @@ impl Sleepers {
     pub(in crate::local) fn withhold(&mut self, procs: &ProcSet) {
         self.rouse(procs);
         self.withheld.insert_all(procs);
+    }
+
+    /// The machines of these processors drain from now on: none is kept awake, or woken up, to be ready.
+    pub(in crate::local) fn drain(&mut self, procs: &ProcSet) {
+        let machines = self.machines(procs).into_owned();
+        self.draining.insert_all(&machines);
+        self.unbalanced = true;
+    }
+
+    /// They drain no longer.
+    pub(in crate::local) fn stay(&mut self, procs: &ProcSet) {
+        let machines = self.machines(procs).into_owned();
+        self.draining.remove_all(&machines);
+        self.draining.trim();
+        self.unbalanced = true;
     }
 
     /// Processors that nobody uses are free again.
@@ -479,9 +497,14 @@ impl Sleepers {
             self.ready.insert_all(staying);
         }
         if self.reserve > 0 && !self.asleep.is_empty() {
-            let there = self.awake_idle() + self.unused.common(&self.rising);
-            let lacking = self.reserve.saturating_sub(there).min(self.asleep.len());
-            let lowest = self.asleep.lowest(lacking).unwrap_or_default();
+            let mut there = self.awake_idle() + self.unused.common(&self.rising);
+            let mut asleep = Cow::Borrowed(&self.asleep);
+            if !self.draining.is_empty() {
+                there -= self.unused.intersection(&self.rising).common(&self.draining);
+                asleep = Cow::Owned(self.asleep.difference(&self.draining));
+            }
+            let lacking = self.reserve.saturating_sub(there).min(asleep.len());
+            let lowest = asleep.lowest(lacking).unwrap_or_default();
             let woken = may_wake(self, lowest);
             self.wake(woken, now);
         }
@@ -494,7 +517,15 @@ impl Sleepers {
         }
         let fallen = match self.reserve {
             0 => std::mem::take(&mut self.ready),
-            reserve => self.ready.take_highest(self.awake_idle().saturating_sub(reserve)),
+            reserve if self.draining.is_empty() => {
+                self.ready.take_highest(self.awake_idle().saturating_sub(reserve))
+            }
+            reserve => {
+                let mut fallen = self.ready.intersection(&self.draining);
+                self.ready.remove_all(&fallen);
+                fallen.insert_all(&self.ready.take_highest(self.awake_idle().saturating_sub(reserve)));
+                fallen
+            }
         };
         if fallen.is_empty() {
             return;
@@ -548,9 +579,14 @@ impl Sleepers {
         self.groups.iter().all(|group| group.count.all() == 0)
     }
 
-    /// The number of machines that are awake and of which no processor is in use.
+    /// The number of machines that are awake and of which no processor is in use, without those that drain.
     fn awake_idle(&self) -> u32 {
-        self.unused.len() - self.unused.common(&self.away)
+        let all = self.unused.len() - self.unused.common(&self.away);
+        if self.draining.is_empty() {
+            return all;
+        }
+        let draining = self.unused.intersection(&self.draining);
+        all - (draining.len() - draining.common(&self.away))
     }
 
     /// These processors are no longer free ones of machines that are not awake.

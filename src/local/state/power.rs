@@ -74,6 +74,11 @@ impl State {
         let (pending, early) = (self.book.pending(), self.not_begun(now));
         let drawn = if self.tariff.is_mixed() {
             let mut busy = self.here.difference(&self.free);
+            if !self.draining.is_empty() {
+                let jobs = self.table.iter().map(|(_, job)| job);
+                let leaving = jobs.filter(|job| job.phase == Phase::Running && job.leaving > 0);
+                leaving.for_each(|job| busy.insert_all(&job.placement));
+            }
             pending.iter().for_each(|booking| busy.remove_all(&booking.taken));
             early.iter().for_each(|job| busy.remove_all(&job.placement));
             if self.stalled > 0 {
@@ -84,7 +89,10 @@ impl State {
         } else {
             let reserved: u32 = pending.iter().map(|booking| booking.taken.len()).sum();
             let waits: u32 = early.iter().map(|job| job.held).sum();
-            beyond(&ProcSet::new(), self.capacity + self.kept_back - self.unused - reserved - waits)
+            beyond(
+                &ProcSet::new(),
+                self.capacity + self.kept_back + self.leaving() - self.unused - reserved - waits,
+            )
         };
         debug_assert_eq!(drawn, self.summed_draw(now), "what is busy is what running jobs hold");
         drawn
@@ -195,6 +203,11 @@ impl State {
             rest.remove_all(&self.down);
             let stalled = self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled);
             stalled.for_each(|(_, job)| rest.remove_all(&job.placement));
+            if !self.draining.is_empty() {
+                let running = self.table.iter().filter(|(_, job)| job.phase == Phase::Running);
+                running.for_each(|(_, job)| rest.remove_all(&job.placement));
+                sleepers.drain(&self.draining);
+            }
             used.remove_all(&rest);
             sleepers.withhold(&rest);
             sleepers.take(&used, step.now);
@@ -324,8 +337,9 @@ impl State {
     /// other processors, since what it draws by the load of its machines counts from here on.
     #[inline]
     pub(in crate::local) fn set_placement(&mut self, key: JobKey, placement: ProcSet, held: u32, now: Time) {
+        let leaving = self.leaving_of(&placement);
         let Some(job) = self.table.get_mut(key) else { return };
-        (job.held, job.given) = (held, held);
+        (job.held, job.given, job.leaving) = (held, held, leaving);
         job.placement = placement;
         self.read_loads(key, now);
     }

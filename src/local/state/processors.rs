@@ -38,7 +38,7 @@ impl State {
         share: Rate,
         step: &mut Step<'_>,
     ) {
-        if self.multiprogramming_level == 1 && self.missing == 0 {
+        if self.multiprogramming_level == 1 && self.missing == 0 && self.draining.is_empty() {
             self.give_free(placement, count, step.now);
             self.machines(placement, MachineState::Idle, step);
         } else if self.multiprogramming_level == 1 {
@@ -49,6 +49,7 @@ impl State {
             self.set_free(&last, step.now);
             self.idle(idle, step);
         }
+        self.eased |= !self.draining.is_empty() && self.spec.most_in_use.is_some();
         self.count_left(placement);
         if self.book.pending().iter().any(|booking| booking.owed > 0) {
             self.fill_bookings(step);
@@ -188,7 +189,7 @@ impl State {
     }
 
     /// The usable allocation blocks that contain `procs`.
-    pub(super) fn blocks(&self, procs: &ProcSet) -> ProcSet {
+    pub(in crate::local) fn blocks(&self, procs: &ProcSet) -> ProcSet {
         let (allocation_unit, usable) = (self.spec.allocation_unit.max(1), self.spec.usable());
         let mut blocks = ProcSet::new();
         for (from, to) in procs.intervals().filter(|(from, _)| *from < usable) {
@@ -200,12 +201,16 @@ impl State {
     }
 
     /// Takes processors down, with the blocks that they are a part of. Processors that jobs hold stay allocated to them;
-    /// reservations are owed those they held. Returns the usable processors that went down.
+    /// reservations are owed those they held. Returns the usable processors that went down, also those that drained.
     pub(in crate::local) fn remove_processors(&mut self, procs: &ProcSet, step: &mut Step<'_>) -> ProcSet {
         self.missing += procs.len();
         self.down.insert_all(procs);
         self.machines(procs, MachineState::Down, step);
         let lost = self.blocks(procs).intersection(&self.here);
+        let mut gone = lost.clone();
+        if !self.draining.is_empty() {
+            gone.insert_all(&self.blocks(procs).intersection(&self.drained_before(procs)));
+        }
         self.here.remove_all(&lost);
         let mut free = self.free.intersection(&lost);
         self.unused -= free.len();
@@ -218,9 +223,17 @@ impl State {
                 sleepers.withhold(&free);
             }
         }
+        self.move_bookings(&lost, step);
+        self.count_machines(procs);
+        self.count_machines(&lost);
+        gone
+    }
+
+    /// Reservations give up these processors, and are owed as many.
+    fn move_bookings(&mut self, lost: &ProcSet, step: &mut Step<'_>) {
         let (mut rest, mut owed) = (ProcSet::new(), ProcSet::new());
         for booking in self.book.begun(step.now) {
-            let gone = booking.taken.intersection(&lost);
+            let gone = booking.taken.intersection(lost);
             if booking.state == BookingState::Active && !gone.is_empty() {
                 booking.owed += gone.len();
                 booking.taken.remove_all(&gone);
@@ -228,15 +241,81 @@ impl State {
                 rest.insert_all(&gone);
             }
         }
-        // The rest of an incomplete block is up, but cannot be given.
+        // What is of an incomplete block, or drains, is up, but cannot be given.
         if let Some(sleepers) = &mut self.sleepers {
             sleepers.release(&rest.difference(&self.down), step.now);
         }
         self.idle(rest, step);
         self.count_left(&owed);
-        self.count_machines(procs);
+    }
+
+    /// Processors of machines that are up, but which get no new job because they, or others of their block, drain.
+    pub(in crate::local) fn drained(&self) -> ProcSet {
+        self.drained_before(&ProcSet::new())
+    }
+
+    /// The same as if these processors were not down.
+    fn drained_before(&self, procs: &ProcSet) -> ProcSet {
+        if self.draining.is_empty() {
+            return ProcSet::new();
+        }
+        let mut drained = self.blocks(&self.draining);
+        drained.remove_all(&self.blocks(&self.down.difference(procs)));
+        drained
+    }
+
+    /// Processors of running jobs that nobody gets after them.
+    pub(in crate::local) fn leaving(&self) -> u32 {
+        if self.draining.is_empty() {
+            return 0;
+        }
+        let jobs = self.table.iter().map(|(_, job)| job).filter(|job| job.phase == Phase::Running);
+        jobs.map(|job| job.leaving).sum()
+    }
+
+    /// How many processors of a running job nobody gets after it.
+    pub(in crate::local) fn leaving_of(&self, placement: &ProcSet) -> u32 {
+        if self.draining.is_empty() { 0 } else { placement.len() - placement.common(&self.here) }
+    }
+
+    /// No new job gets these processors any more, nor the blocks that they are a part of. Jobs keep theirs; reservations are owed those they held.
+    /// Returns the usable processors that could be given before.
+    pub(in crate::local) fn drain_processors(&mut self, procs: &ProcSet, step: &mut Step<'_>) -> ProcSet {
+        self.draining.insert_all(procs);
+        let lost = self.blocks(procs).intersection(&self.here);
+        self.here.remove_all(&lost);
+        let free = self.free.intersection(&lost);
+        self.unused -= free.len();
+        self.free.remove_all(&free);
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.withhold(&free);
+            sleepers.drain(procs);
+        }
+        self.move_bookings(&lost, step);
         self.count_machines(&lost);
         lost
+    }
+
+    /// These processors drain no longer. Those that no job has are free, if their blocks are complete.
+    pub(in crate::local) fn keep_processors(&mut self, procs: &ProcSet, now: Time) {
+        self.draining.remove_all(procs);
+        let mut whole = self.blocks(procs);
+        whole.remove_all(&self.blocks(&self.down));
+        whole.remove_all(&self.blocks(&self.draining));
+        self.here.insert_all(&whole);
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.stay(procs);
+        }
+        if self.multiprogramming_level == 1 {
+            let on = |phase| matches!(phase, Phase::Running | Phase::Stalled);
+            let jobs = self.table.iter().map(|(_, job)| job).filter(|job| on(job.phase));
+            jobs.for_each(|job| whole.remove_all(&job.placement));
+        } else {
+            whole = whole.iter().filter(|proc| self.load[*proc as usize].jobs == 0).collect();
+        }
+        self.complete(&ProcSet::new(), &whole, now);
+        self.count_machines(procs);
+        self.count_machines(&whole);
     }
 
     /// Brings processors up, with the blocks that are complete again. Those that a job keeps stay allocated to it.
@@ -246,6 +325,9 @@ impl State {
         self.machines(procs, MachineState::Idle, step);
         let mut whole = self.blocks(procs);
         whole.remove_all(&self.blocks(&self.down));
+        if !self.draining.is_empty() {
+            whole.remove_all(&self.blocks(&self.draining));
+        }
         self.here.insert_all(&whole);
         if self.multiprogramming_level == 1 {
             for (_, job) in self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled) {
@@ -283,6 +365,7 @@ impl State {
     pub(in crate::local) fn set_down(&mut self, down: ProcSet) {
         self.here = ProcSet::full(self.spec.usable());
         self.here.remove_all(&self.blocks(&down));
+        self.here.remove_all(&self.blocks(&self.draining));
         self.missing = down.len();
         self.down = down;
         self.recount();
@@ -290,11 +373,11 @@ impl State {
 
     /// Computes the capacity anew, after machines or stalled jobs have changed.
     pub(in crate::local) fn recount(&mut self) {
-        let (mut kept, mut most) = (0, self.spec.most());
+        let (mut kept, mut most) = (0, self.spec.most().saturating_sub(self.leaving()));
         if self.stalled > 0 {
             let stalled = self.table.iter_mut().filter(|job| job.phase == Phase::Stalled);
             for job in stalled {
-                job.held = job.placement.intersection(&self.here).len();
+                (job.held, job.leaving) = (job.placement.intersection(&self.here).len(), 0);
                 kept += job.held;
                 // When its machines are back it continues at once: its power is kept for it.
                 most = most.saturating_sub(job.placement.len());
@@ -331,6 +414,7 @@ impl State {
         let Some(job) = self.table.get_mut(key) else { return };
         job.phase = Phase::Running;
         job.held = job.placement.len();
+        job.leaving = if self.draining.is_empty() { 0 } else { job.held - job.placement.common(&self.here) };
         let (placement, share) = (job.placement.clone(), job.share);
         let woken = if self.multiprogramming_level == 1 {
             placement

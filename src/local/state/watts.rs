@@ -19,17 +19,19 @@ impl State {
     /// before a fork, or more are in use than it leaves, by jobs that began before.
     pub(in crate::local) fn counts_watts(&self) -> bool {
         let asleep = || self.sleepers.as_ref().is_some_and(|sleepers| !sleepers.all_awake());
-        let above = || self.here.len().saturating_sub(self.unused) + self.stalled_away() > self.spec.most();
+        let in_use = || self.here.len().saturating_sub(self.unused) + self.leaving() + self.stalled_away();
+        let above = || in_use() > self.spec.most();
         self.spec.power_part.is_some_and(|part| part.in_watts || asleep() || above())
     }
 
-    /// Processors of stalled jobs whose machines are down: they draw again as soon as these are back.
+    /// Processors of stalled jobs whose machines are down or drain: they draw again as soon as these are back.
     fn stalled_away(&self) -> u32 {
         if self.stalled == 0 {
             return 0;
         }
         let stalled = self.table.iter().map(|(_, job)| job).filter(|job| job.phase == Phase::Stalled);
-        stalled.map(|job| job.placement.intersection(&self.down).len()).sum()
+        let drained = self.drained();
+        stalled.map(|job| job.placement.common(&self.down) + job.placement.common(&drained)).sum()
     }
 
     /// Processors of jobs and reservations, also while their machines are down.

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Law, Turn};
+use super::{Law, Turn, announced};
 use crate::model::{GroupFailures, GroupSize, ProcSet};
 use crate::units::{Span, Time};
 use crate::workload::random::Stream;
@@ -35,8 +35,10 @@ pub struct GroupOutages {
     until: Vec<Time>,
     /// The same as a queue; entries that are no longer true are skipped.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The next failures.
+    /// The next failures, by when they are to be known.
     queue: BinaryHeap<Reverse<(Time, u32)>>,
+    /// When members begin to drain: when, which, and when it goes down.
+    drains: BinaryHeap<Reverse<(Time, u32, Time)>>,
 }
 
 #[derive(Clone, Debug)]
@@ -52,6 +54,7 @@ struct Rules {
     down: Law,
     window: Span,
     size: GroupSize,
+    notice: Span,
 }
 
 /// A process of failures.
@@ -69,6 +72,8 @@ pub struct GroupOutagesSave {
     clocks: Vec<Clock>,
     coming: Vec<(Time, u32, Time)>,
     until: Vec<Time>,
+    drains: Vec<(Time, u32, Time)>,
+    notice: Span,
 }
 
 impl Names {
@@ -95,6 +100,7 @@ impl GroupOutages {
             down: Law::of(groups.down),
             window: groups.window,
             size: groups.size,
+            notice: groups.notice,
         };
         let mut outages = Self {
             names,
@@ -105,6 +111,7 @@ impl GroupOutages {
             until: vec![Time::ZERO; machines as usize],
             ends: BinaryHeap::new(),
             queue: BinaryHeap::new(),
+            drains: BinaryHeap::new(),
         };
         outages.begin_at(Time::ZERO);
         outages
@@ -122,6 +129,7 @@ impl GroupOutages {
             until: Vec::new(),
             ends: BinaryHeap::new(),
             queue: BinaryHeap::new(),
+            drains: BinaryHeap::new(),
         };
         outages.restore(saved, Time::ZERO);
         outages
@@ -135,11 +143,17 @@ impl GroupOutages {
             Clock { nth: 0, at }
         };
         self.clocks = (0..rules.processes(self.machines)).map(clock).collect();
-        self.queue = clocks(&self.clocks);
+        self.queue = clocks(&self.clocks, rules.notice, now);
     }
 
     /// The next instant at which anything happens; `None` if there is none.
     pub fn next(&self) -> Option<Time> {
+        let drain = self.drains.peek().map(|Reverse((at, ..))| *at);
+        self.next_turn().into_iter().chain(drain).min()
+    }
+
+    /// The next instant at which machines come or leave, or it is determined which ones will.
+    fn next_turn(&self) -> Option<Time> {
         let failure = self.queue.peek().map(|Reverse((at, _))| *at);
         let coming = self.coming.peek().map(|Reverse((at, ..))| *at);
         let end = self.ends.peek().map(|Reverse((at, _))| *at);
@@ -150,7 +164,7 @@ impl GroupOutages {
     /// occurs twice in one instant.
     pub fn due(&mut self, now: Time) -> Vec<(u32, Turn)> {
         let mut turns = Vec::new();
-        while let Some(at) = self.next().filter(|at| *at <= now) {
+        while let Some(at) = self.next_turn().filter(|at| *at <= now) {
             while let Some(process) = pop(&mut self.queue, at) {
                 self.fail(process, at);
             }
@@ -178,6 +192,7 @@ impl GroupOutages {
                 if *until == at {
                     *until = Time::ZERO;
                     changed.insert(machine);
+                    self.announce_again(machine, at);
                 }
             }
             turns.extend(
@@ -189,10 +204,37 @@ impl GroupOutages {
         turns
     }
 
-    /// A failure of a process at its time.
-    fn fail(&mut self, process: u32, at: Time) {
+    /// Announces what else is to come of a machine that is back: what was announced before was over when it left.
+    fn announce_again(&mut self, machine: u32, now: Time) {
+        let notice = self.rules.as_ref().map_or(Span::ZERO, |rules| rules.notice);
+        if !notice.is_zero() {
+            let later = self.coming.iter().map(|entry| entry.0).filter(|(_, other, _)| *other == machine);
+            self.drains
+                .extend(later.map(|(from, ..)| Reverse((announced(from, notice, now), machine, from))));
+        }
+    }
+
+    /// The machines that begin to drain up to and including `now`. Those that come or leave until then are [due](Self::due) before.
+    pub fn draining(&mut self, now: Time) -> ProcSet {
+        let mut draining = ProcSet::new();
+        while let Some(Reverse((_, machine, from))) = self.drains.peek().copied().filter(|top| top.0.0 <= now)
+        {
+            self.drains.pop();
+            // Of one that another group keeps down it is announced when that lets it go, unless it then stays down.
+            let back = self.until[machine as usize];
+            if back == Time::ZERO {
+                draining.insert(machine);
+            } else if back < from {
+                self.drains.push(Reverse((back, machine, from)));
+            }
+        }
+        draining
+    }
+
+    /// A failure of a process, which becomes known at `now`.
+    fn fail(&mut self, process: u32, now: Time) {
         let (Some(rules), Some(clock)) = (&self.rules, self.clocks.get_mut(process as usize)) else { return };
-        let nth = clock.nth;
+        let (nth, at) = (clock.nth, clock.at);
         for machine in rules.members(&self.names, self.machines, process, nth) {
             let mut stream = self.names.member(process, nth, machine);
             let delay = rules.window.micros();
@@ -200,12 +242,15 @@ impl GroupOutages {
             let from = at + Span::from_micros(delay);
             if from < Time::NEVER {
                 self.coming.push(Reverse((from, machine, from + rules.down.draw(&mut stream))));
+                if !rules.notice.is_zero() {
+                    self.drains.push(Reverse((announced(from, rules.notice, now), machine, from)));
+                }
             }
         }
         clock.nth += 1;
         clock.at = at + rules.every.draw(&mut self.names.stream("every", process, clock.nth));
         if clock.at < Time::NEVER {
-            self.queue.push(Reverse((clock.at, process)));
+            self.queue.push(Reverse((announced(clock.at, rules.notice, now), process)));
         }
     }
 
@@ -213,10 +258,13 @@ impl GroupOutages {
     pub fn save(&self) -> GroupOutagesSave {
         let mut coming: Vec<_> = self.coming.iter().map(|Reverse(one)| *one).collect();
         coming.sort_unstable();
-        GroupOutagesSave { clocks: self.clocks.clone(), coming, until: self.until.clone() }
+        let mut drains: Vec<_> = self.drains.iter().map(|Reverse(one)| *one).collect();
+        drains.sort_unstable();
+        let notice = self.rules.as_ref().map_or(Span::ZERO, |rules| rules.notice);
+        GroupOutagesSave { clocks: self.clocks.clone(), coming, until: self.until.clone(), drains, notice }
     }
 
-    /// Restores a state of so many machines at `now`. What is under way keeps its ends; later failures follow the rules of this description. If it
+    /// Restores a state of so many machines at `now`, 0 if the description is the same. What is under way keeps its ends; later failures follow the rules of this description. If it
     /// has other processes, they begin anew.
     pub fn restore(&mut self, saved: GroupOutagesSave, now: Time) {
         self.coming = saved.coming.into_iter().map(Reverse).collect();
@@ -229,9 +277,17 @@ impl GroupOutages {
             None => {}
             Some(rules) if rules.processes(self.machines) as usize == saved.clocks.len() => {
                 self.clocks = saved.clocks;
-                self.queue = clocks(&self.clocks);
+                self.queue = clocks(&self.clocks, rules.notice, now);
             }
             Some(_) => self.begin_at(now),
+        }
+        self.drains = saved.drains.into_iter().map(Reverse).collect();
+        let notice = self.rules.as_ref().map_or(Span::ZERO, |rules| rules.notice);
+        if notice != saved.notice {
+            // What is announced stays; the rest goes by the notice of this description.
+            let later = self.coming.iter().map(|entry| entry.0).filter(|_| !notice.is_zero());
+            let drain = |(from, machine, _)| Reverse((announced(from, notice, now), machine, from));
+            self.drains = later.map(drain).collect();
         }
     }
 }
@@ -288,9 +344,10 @@ impl GroupSize {
     }
 }
 
-fn clocks(clocks: &[Clock]) -> BinaryHeap<Reverse<(Time, u32)>> {
-    let next = clocks.iter().zip(0..).map(|(clock, process)| (clock.at, process));
-    next.filter(|(at, _)| *at < Time::NEVER).map(Reverse).collect()
+/// The failures to come, by when they are to be known.
+fn clocks(clocks: &[Clock], notice: Span, now: Time) -> BinaryHeap<Reverse<(Time, u32)>> {
+    let next = clocks.iter().zip(0..).filter(|(clock, _)| clock.at < Time::NEVER);
+    next.map(|(clock, process)| Reverse((announced(clock.at, notice, now), process))).collect()
 }
 
 /// Takes the next one that is due at `at`.

@@ -6,9 +6,9 @@ use std::collections::BinaryHeap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::Law;
+use super::{Law, announced};
 use crate::model::{ProcSet, RandomChurn};
-use crate::units::Time;
+use crate::units::{Span, Time};
 use crate::workload::random::Stream;
 
 /// A change of a machine's state.
@@ -36,6 +36,10 @@ pub struct Outages {
     clocks: Vec<Clock>,
     /// The end of every machine's current stretch, unless it is never.
     queue: BinaryHeap<Reverse<(Time, u32)>>,
+    /// How long before it leaves a machine drains.
+    notice: Span,
+    /// When machines begin to drain.
+    drains: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 #[derive(Clone, Debug)]
@@ -93,7 +97,40 @@ impl Outages {
         };
         let clocks: Vec<Clock> = (0..machines).map(clock).collect();
         let queue = queue(&clocks);
-        Self { names, laws: Some((up, down)), clocks, queue }
+        Self { names, laws: Some((up, down)), clocks, queue, notice: Span::ZERO, drains: BinaryHeap::new() }
+    }
+
+    /// The same with so much notice of each machine that leaves.
+    #[must_use]
+    pub fn with_notice(mut self, notice: Span) -> Self {
+        self.notice = notice;
+        self.announce(&ProcSet::new(), Time::ZERO);
+        self
+    }
+
+    /// Determines anew when machines begin to drain that do not do so yet: at `now` at the earliest.
+    fn announce(&mut self, draining: &ProcSet, now: Time) {
+        self.drains.clear();
+        if self.notice.is_zero() || self.laws.is_none() {
+            return;
+        }
+        for (clock, machine) in self.clocks.iter().zip(0..) {
+            if clock.up && clock.until < Time::NEVER && !draining.contains(machine) {
+                self.drains.push(Reverse((announced(clock.until, self.notice, now), machine)));
+            }
+        }
+    }
+
+    /// The machines that begin to drain up to and including `now`. Those that come or leave until then are [due](Self::due) before.
+    pub fn draining(&mut self, now: Time) -> ProcSet {
+        let mut draining = ProcSet::new();
+        while let Some(Reverse((_, machine))) = self.drains.peek().copied().filter(|top| top.0.0 <= now) {
+            self.drains.pop();
+            if self.clocks[machine as usize].up {
+                draining.insert(machine);
+            }
+        }
+        draining
     }
 
     /// Outages of machines that came and went by chance until now: those that are down come back at the end of their stretch, and no
@@ -104,23 +141,25 @@ impl Outages {
     pub fn ceasing(machines: u32, saved: OutagesSave) -> Result<Self, OutagesError> {
         let names = Names { seed: 0, site: String::new(), partition: String::new() };
         let clocks = vec![Clock { up: true, stretch: 0, until: Time::NEVER }; machines as usize];
-        let mut outages = Self { names, laws: None, clocks, queue: BinaryHeap::new() };
-        outages.restore(saved)?;
+        let (queue, notice, drains) = (BinaryHeap::new(), Span::ZERO, BinaryHeap::new());
+        let mut outages = Self { names, laws: None, clocks, queue, notice, drains };
+        outages.restore(saved, &ProcSet::new())?;
         for clock in outages.clocks.iter_mut().filter(|clock| clock.up) {
             clock.until = Time::NEVER;
         }
-        outages.queue = queue(&outages.clocks);
+        outages.queue = self::queue(&outages.clocks);
         Ok(outages)
     }
 
     /// Begins the process now instead of at the beginning of the run: every machine is up, in the middle of a stretch.
     pub fn begin_at(&mut self, now: Time) {
         self.clocks.fill(Clock { up: true, stretch: 0, until: Time::NEVER });
-        self.go_on_at(now);
+        self.go_on_at(now, &ProcSet::new());
     }
 
-    /// Restarts the process of machines that are up for ever, because their outages had ceased.
-    pub fn go_on_at(&mut self, now: Time) {
+    /// Restarts the process of machines that are up for ever, because their outages had ceased. Those that are `draining` go on to do so; others begin
+    /// by the notice of this description.
+    pub fn go_on_at(&mut self, now: Time, draining: &ProcSet) {
         let Some((up, _)) = self.laws else { return };
         for (clock, machine) in self.clocks.iter_mut().zip(0..) {
             if clock.up && clock.until == Time::NEVER {
@@ -128,6 +167,7 @@ impl Outages {
             }
         }
         self.queue = queue(&self.clocks);
+        self.announce(draining, now);
     }
 
     /// The machines that are down at the beginning; later, the machines that are down now.
@@ -136,9 +176,10 @@ impl Outages {
         down.map(|(_, machine)| machine).collect()
     }
 
-    /// The next instant at which a machine comes or leaves; `None` if there is none.
+    /// The next instant at which a machine comes, leaves or begins to drain; `None` if there is none.
     pub fn next(&self) -> Option<Time> {
-        self.queue.peek().map(|Reverse((time, _))| *time)
+        let drains = self.drains.peek().map(|Reverse((time, _))| *time);
+        self.queue.peek().map(|Reverse((time, _))| *time).into_iter().chain(drains).min()
     }
 
     /// The machines that come or leave up to and including `now`, in order of time; those of one instant in order of their
@@ -157,6 +198,9 @@ impl Outages {
             });
             if clock.until < Time::NEVER {
                 self.queue.push(Reverse((clock.until, machine)));
+                if clock.up && !self.notice.is_zero() {
+                    self.drains.push(Reverse((announced(clock.until, self.notice, time), machine)));
+                }
             }
             turns.push((machine, turn));
         }
@@ -168,11 +212,11 @@ impl Outages {
         OutagesSave { clocks: self.clocks.clone() }
     }
 
-    /// Restores a state. Stretches that have begun keep their ends; later ones follow the laws of this description.
+    /// Restores a state in which these machines were `draining`. Stretches that have begun keep their ends; later ones follow the laws of this description.
     ///
     /// # Errors
     /// [`OutagesError`] if it was saved with another number of machines.
-    pub fn restore(&mut self, saved: OutagesSave) -> Result<(), OutagesError> {
+    pub fn restore(&mut self, saved: OutagesSave, draining: &ProcSet) -> Result<(), OutagesError> {
         let (saved, machines) = (saved.clocks, self.clocks.len());
         if saved.len() != machines {
             let partition = self.names.partition.clone();
@@ -180,6 +224,7 @@ impl Outages {
         }
         self.queue = queue(&saved);
         self.clocks = saved;
+        self.announce(draining, Time::ZERO);
         Ok(())
     }
 }

@@ -34,11 +34,16 @@ impl Reason {
 ///
 /// A machine is present exactly if no [`Reason`] keeps it down. Leaving twice for one reason counts once. A machine
 /// that was slowed down keeps its factor while it is down, until the script gives it another.
+///
+/// A machine drains from when a leave is announced until it leaves for that reason, or until that leave is called off. If it is down for another
+/// reason meanwhile, it drains again when it is back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Presence {
     machines: u32,
     /// The machines that each reason keeps down.
     kept: [ProcSet; Reason::ALL.len()],
+    /// The machines of which it is known that they will leave for each reason.
+    draining: [ProcSet; Reason::ALL.len()],
     /// The factors other than [`Rate::FULL`].
     factors: BTreeMap<u32, Rate>,
 }
@@ -48,7 +53,7 @@ impl Presence {
     pub fn new(machines: u32, absent: u32) -> Self {
         let mut kept = Reason::ALL.map(|_| ProcSet::new());
         kept[Reason::Script as usize] = ProcSet::range(machines.saturating_sub(absent), machines);
-        Self { machines, kept, factors: BTreeMap::new() }
+        Self { machines, kept, draining: Reason::ALL.map(|_| ProcSet::new()), factors: BTreeMap::new() }
     }
 
     /// The number of machines, present or not.
@@ -63,11 +68,38 @@ impl Presence {
         let leaving = gone.clone();
         gone.remove_all(&self.down());
         self.kept[why as usize].insert_all(&leaving);
+        self.draining[why as usize].remove_all(&leaving);
         gone
     }
 
-    /// Ends a reason. Returns the machines that are present from now on; those that another reason keeps down are not among them.
+    /// Announces that machines will leave for a reason; of those that it keeps down nothing is announced.
+    pub fn drain(&mut self, which: &ProcSet, why: Reason) {
+        let mut own = which.intersection(&ProcSet::full(self.machines));
+        own.remove_all(&self.kept[why as usize]);
+        self.draining[why as usize].insert_all(&own);
+    }
+
+    /// Calls off what was announced.
+    pub fn stay(&mut self, which: &ProcSet, why: Reason) {
+        self.draining[why as usize].remove_all(which);
+    }
+
+    /// The machines that will leave for a reason, as announced.
+    pub fn draining_for(&self, why: Reason) -> &ProcSet {
+        &self.draining[why as usize]
+    }
+
+    /// The machines that will leave, as announced, whether they are down for another reason or not.
+    pub fn draining(&self) -> ProcSet {
+        let mut draining = ProcSet::new();
+        self.draining.iter().for_each(|own| draining.insert_all(own));
+        draining
+    }
+
+    /// Ends a reason, and calls off what was announced for it. Returns the machines that are present from now on; those that another reason keeps down
+    /// are not among them.
     pub fn join(&mut self, which: &ProcSet, why: Reason) -> ProcSet {
+        self.stay(which, why);
         let kept = &mut self.kept[why as usize];
         let mut back = which.intersection(kept);
         kept.remove_all(&back);

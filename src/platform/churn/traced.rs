@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::Turn;
+use super::{Turn, announced};
 use crate::model::{FailureTrace, ProcSet, TracedChurn};
 use crate::units::{Span, Time};
 
@@ -30,6 +30,10 @@ pub struct TracedOutages {
     behind: ProcSet,
     /// All changes up to this time are past.
     until: Time,
+    /// How long before it leaves a machine drains.
+    notice: Span,
+    /// When machines begin to drain.
+    drains: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 /// The state of [`TracedOutages`]: all else follows from the trace.
@@ -63,9 +67,44 @@ impl TracedOutages {
             queue: BinaryHeap::new(),
             behind: ProcSet::new(),
             until: Time::ZERO,
+            notice: Span::ZERO,
+            drains: BinaryHeap::new(),
         };
         outages.go_to(Time::ZERO);
         outages
+    }
+
+    /// The same with so much notice of each machine that leaves.
+    #[must_use]
+    pub fn with_notice(mut self, notice: Span) -> Self {
+        self.notice = notice;
+        self.announce(&ProcSet::new(), Time::ZERO);
+        self
+    }
+
+    /// Determines anew when machines begin to drain that do not do so yet: at `now` at the earliest.
+    fn announce(&mut self, draining: &ProcSet, now: Time) {
+        self.drains.clear();
+        if self.notice.is_zero() {
+            return;
+        }
+        for (at, machine) in self.queue.iter().map(|entry| entry.0) {
+            if self.changes[machine as usize].is_multiple_of(2) && !draining.contains(machine) {
+                self.drains.push(Reverse((announced(at, self.notice, now), machine)));
+            }
+        }
+    }
+
+    /// The machines that begin to drain up to and including `now`. Those that come or leave until then are [due](Self::due) before.
+    pub fn draining(&mut self, now: Time) -> ProcSet {
+        let mut draining = ProcSet::new();
+        while let Some(Reverse((_, machine))) = self.drains.peek().copied().filter(|top| top.0.0 <= now) {
+            self.drains.pop();
+            if self.changes[machine as usize].is_multiple_of(2) {
+                draining.insert(machine);
+            }
+        }
+        draining
     }
 
     /// Machines that have followed a trace until now, and are `down` by it: they come back at once, and stay.
@@ -78,6 +117,8 @@ impl TracedOutages {
             queue: BinaryHeap::new(),
             behind: down.clone(),
             until: now,
+            notice: Span::ZERO,
+            drains: BinaryHeap::new(),
         }
     }
 
@@ -111,12 +152,13 @@ impl TracedOutages {
         down.map(|(_, machine)| machine).collect()
     }
 
-    /// The next instant at which a machine comes or leaves; `None` if there is none.
+    /// The next instant at which a machine comes, leaves or begins to drain; `None` if there is none.
     pub fn next(&self) -> Option<Time> {
         if !self.behind.is_empty() {
             return Some(self.until);
         }
-        self.queue.peek().map(|Reverse((time, _))| *time)
+        let drains = self.drains.peek().map(|Reverse((time, _))| *time);
+        self.queue.peek().map(|Reverse((time, _))| *time).into_iter().chain(drains).min()
     }
 
     /// The machines that come or leave up to and including `now`, in order of time; those of one instant in order of their
@@ -134,7 +176,12 @@ impl TracedOutages {
             let past = &mut self.changes[machine as usize];
             *past += 1;
             let past = *past;
-            self.queue.extend(self.change(machine, past).map(|at| Reverse((at, machine))));
+            let next = self.change(machine, past);
+            self.queue.extend(next.map(|at| Reverse((at, machine))));
+            if past.is_multiple_of(2) && !self.notice.is_zero() {
+                let drains = next.map(|at| Reverse((announced(at, self.notice, time), machine)));
+                self.drains.extend(drains);
+            }
             turns.push((machine, turn(past)));
         }
         turns
@@ -145,24 +192,31 @@ impl TracedOutages {
         TracedSave { digest: self.trace.as_ref().map_or(0, FailureTrace::digest), until: self.until }
     }
 
-    /// Restores a state.
+    /// Whether a state is of the same trace.
+    pub fn follows_the_same(&self, saved: &TracedSave) -> bool {
+        self.trace.as_ref().is_some_and(|trace| trace.digest() == saved.digest)
+    }
+
+    /// Restores a state in which these machines were `draining`.
     ///
     /// # Errors
     /// [`TracedError`] if it is of another trace.
-    pub fn restore(&mut self, saved: &TracedSave) -> Result<(), TracedError> {
+    pub fn restore(&mut self, saved: &TracedSave, draining: &ProcSet) -> Result<(), TracedError> {
         match &self.trace {
             Some(trace) if trace.digest() != saved.digest => Err(TracedError(trace.name().to_owned())),
             _ => {
                 self.go_to(saved.until);
+                self.announce(draining, Time::ZERO);
                 Ok(())
             }
         }
     }
 
     /// Goes on at `now` with machines of which `down` have been down so far, by this trace, by another one, or by none: they become what
-    /// this one says, at that instant.
-    pub fn go_on_at(&mut self, now: Time, down: &ProcSet) {
+    /// this one says, at that instant. Those that are `draining` go on to do so.
+    pub fn go_on_at(&mut self, now: Time, down: &ProcSet, draining: &ProcSet) {
         self.go_to(now);
+        self.announce(draining, now);
         let mine = self.down();
         self.behind = mine.clone();
         self.behind.insert_all(down);
@@ -228,7 +282,7 @@ mod tests {
     fn a_fork_goes_on_with_another_trace_at_once() {
         let now = Time::from_micros(4);
         let mut outages = TracedOutages::new(&churn(&[vec![(0, 9)], vec![(3, 9)], vec![]], 0), 0);
-        outages.go_on_at(now, &of(&[1, 2]));
+        outages.go_on_at(now, &of(&[1, 2]), &of(&[]));
         assert_eq!(outages.next(), Some(now));
         assert_eq!(outages.due(now), [(0, Turn::Down), (2, Turn::Up)]);
         assert_eq!(outages.next(), Some(Time::from_micros(9)));
@@ -266,9 +320,9 @@ mod tests {
                 prop_assert_eq!(straight.down(), down_at(at.micros()));
             }
             let mut again = TracedOutages::new(&churn, 0);
-            again.restore(&straight.save()).unwrap();
+            again.restore(&straight.save(), &ProcSet::new()).unwrap();
             let mut forked = TracedOutages::new(&churn, 0);
-            forked.go_on_at(Time::from_micros(stop), &straight.down());
+            forked.go_on_at(Time::from_micros(stop), &straight.down(), &ProcSet::new());
             while let Some(at) = straight.next() {
                 prop_assert_eq!((again.next(), forked.next()), (Some(at), Some(at)));
                 let due = straight.due(at);

@@ -29,6 +29,8 @@ keys! {
         begin: Option<Timestamp> => "the `calendar`'s; without it the trace's first";
         /// Zone of dates that do not name theirs: `"UTC"`, `"+01:00"`, or a place, `"America/Denver"`, with its summer time.
         zone: Option<String> => "UTC";
+        /// How long before it leaves by chance or by the trace a machine [drains](churn.md#drain): it gets no new job, and what runs there goes on.
+        notice: Option<Span> => "none";
         /// Failure action for a job whose machine leaves: it joins the end of its site's queue (`"requeue"`), returns to the
         /// broker (`"resubmit"`), stalls until the machine is back (`"wait"`), or fails (`"fail"`).
         on_failure: FailureAction = FailureAction::Requeue, was "running";
@@ -56,5 +58,7 @@ keys! {
         window: Span = Span::ZERO;
         /// How long each of them stays down.
         down: Option<Distribution> => "that of `churn`";
+        /// How long before it goes down each of them [drains](churn.md#drain), such as `"1 d"` for maintenance.
+        notice: Option<Span> => "that of `churn`";
     }
 }

@@ -53,6 +53,11 @@ impl Checker<'_> {
         };
         let groups = self.groups(&at, keys);
         let path = &at;
+        let machines_leave = random.is_some() || groups.is_some() || keys.trace.is_some();
+        if keys.notice.is_some_and(|notice| !notice.is_zero()) && !machines_leave {
+            let message = "nothing leaves by chance or by a trace, so this notice is never given; a scripted `leave` has a `notice` of its own";
+            self.wrong(&path.key("notice"), message);
+        }
         let interval = match keys.checkpoint {
             Or::Word(Best::None) => None,
             Or::Word(Best::Young) => Some(CheckpointInterval::Young),
@@ -84,6 +89,7 @@ impl Checker<'_> {
             random,
             groups,
             traced,
+            notice: keys.notice.unwrap_or_default(),
             script: Vec::new(),
             on_failure: keys.on_failure,
             return_queued: keys.return_queued,

@@ -1,7 +1,7 @@
 //! Resolves scripted events: machines and sites that go down, come up and slow down, and changes of jobs.
 
 use super::Checker;
-use crate::model::{ChurnAct, JobAct, JobId, PlannedChurn, PlannedJobAct, ProcSet, SiteSpec};
+use crate::model::{ChurnAct, JobAct, JobId, Machines, PlannedChurn, PlannedJobAct, ProcSet, SiteSpec};
 use crate::scenario::keys::EventKeys;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::names::listed;
@@ -21,8 +21,12 @@ enum Planned {
 struct ScriptedMachines {
     /// Since when the whole site is down.
     left: Option<Span>,
+    /// When the whole site has come back last.
+    site_back: Span,
     /// For each partition, the machines that are down, and since when (`None` for the beginning).
     down: Vec<Vec<(Option<Span>, ProcSet)>>,
+    /// For each partition, the machines that have come by the script, and when.
+    back: Vec<Vec<(Span, ProcSet)>>,
 }
 
 impl ScriptedMachines {
@@ -32,7 +36,35 @@ impl ScriptedMachines {
             let which = ProcSet::range(present, partition.machines());
             if partition.absent > 0 { vec![(None, which)] } else { Vec::new() }
         });
-        Self { left: None, down: down.collect() }
+        let back = vec![Vec::new(); site.partitions.len()];
+        Self { left: None, site_back: Span::ZERO, down: down.collect(), back }
+    }
+
+    /// What drains, and from when on, if this leaves after so much notice: not before the beginning, and not before it has come back.
+    fn drains(&self, leave: &PlannedChurn, notice: Span) -> Vec<PlannedChurn> {
+        let at = leave.at.since(Time::ZERO);
+        let from = Span::from_micros(at.micros().saturating_sub(notice.micros()));
+        let planned = |from: Span, act| PlannedChurn { at: Time::ZERO + from, act };
+        match &leave.act {
+            ChurnAct::LeaveSite => vec![planned(from.max(self.site_back), ChurnAct::DrainSite)],
+            ChurnAct::Leave(machines) => {
+                let mut rest = machines.which.clone();
+                let mut drains = Vec::new();
+                let later =
+                    self.back[machines.partition.index()].iter().rev().filter(|(back, _)| *back > from);
+                for (back, which) in later {
+                    let own = rest.intersection(which);
+                    rest.remove_all(&own);
+                    drains.push((*back, own));
+                }
+                drains.push((from, rest));
+                drains.reverse();
+                let drains = drains.into_iter().filter(|(_, which)| !which.is_empty());
+                let act = |which| ChurnAct::Drain(Machines { partition: machines.partition, which });
+                drains.map(|(from, which)| planned(from, act(which))).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -58,12 +90,19 @@ impl Checker<'_> {
         sites.iter_mut().for_each(|site| site.orders.sort_by_key(|order| order.at));
         planned.sort_by_key(|(at, _, planned, _)| (planned.at, *at));
         let mut states: Vec<ScriptedMachines> = sites.iter().map(ScriptedMachines::of).collect();
+        let mut drains = Vec::new();
         for (at, site, event, target) in planned {
+            if let Some(notice) = written[at].notice.filter(|notice| !notice.is_zero()) {
+                drains.extend(states[site].drains(&event, notice).into_iter().map(|drain| (site, drain)));
+            }
             if let Err((key, message)) = states[site].follow(&event, &target) {
                 self.wrong(&path.item(at).key(key), message);
             }
             sites[site].churn.script.push(event);
         }
+        // They come after the other events of an instant: what has just come back drains.
+        drains.into_iter().for_each(|(site, drain)| sites[site].churn.script.push(drain));
+        sites.iter_mut().for_each(|site| site.churn.script.sort_by_key(|planned| planned.at));
     }
 
     /// The site of an event, and its effect.
@@ -143,6 +182,7 @@ impl Checker<'_> {
         let of_jobs: &[&str] = &["cancel", "extend", "reduce"];
         for (key, given, what, kinds) in [
             ("factor", keys.factor.is_some(), "a factor", &["slow"][..]),
+            ("notice", keys.notice.is_some(), "a notice", &["leave"]),
             ("job", keys.job.is_some(), "a job", of_jobs),
             ("time", keys.time.is_some(), "a time", changes),
             ("procs", keys.procs.is_some(), "a number of processors", changes),
@@ -181,6 +221,7 @@ impl ScriptedMachines {
                     );
                     return Err(("join", problem));
                 }
+                self.site_back = now;
             }
             ChurnAct::Leave(machines) => {
                 let down = &mut self.down[machines.partition.index()];
@@ -204,6 +245,7 @@ impl ScriptedMachines {
                     which.remove_all(&machines.which);
                 }
                 down.retain(|(_, which)| !which.is_empty());
+                self.back[machines.partition.index()].push((now, machines.which.clone()));
                 if let (Some(since), Some((site, _))) = (self.left, target.split_once('/'))
                     && !missing.is_empty()
                 {
@@ -218,7 +260,7 @@ impl ScriptedMachines {
                     return Err(("join", format!("{} already up", numbered(&missing, target))));
                 }
             }
-            ChurnAct::Slow { .. } => {}
+            _ => {}
         }
         Ok(())
     }

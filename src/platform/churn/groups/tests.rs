@@ -15,6 +15,7 @@ fn groups(size: &str, every: u64, down: u64, window: u64) -> GroupFailures {
         down: law(down),
         window: Span::from_secs(window),
         size: size.parse().unwrap(),
+        notice: Span::ZERO,
     }
 }
 

@@ -69,7 +69,7 @@ proptest! {
         // Saving, restoring and late calls give the same changes in the same order.
         let saved = postcard::to_stdvec(&outages.save()).unwrap();
         let mut again = Outages::new(seed, "a", "b c", machines, &churn);
-        again.restore(postcard::from_bytes(&saved).unwrap()).unwrap();
+        again.restore(postcard::from_bytes(&saved).unwrap(), &ProcSet::new()).unwrap();
         let late: Vec<_> = outages.due(end);
         let rest = run(&mut again, end);
         prop_assert_eq!(late, rest.iter().map(|(_, machine, turn)| (*machine, *turn)).collect::<Vec<_>>());
@@ -156,7 +156,7 @@ fn a_machine_that_never_changes_is_no_event() {
 #[test]
 fn a_foreign_state_is_refused() {
     let saved = Outages::new(1, "s", "p", 3, &usual()).save();
-    let error = Outages::new(1, "s", "p", 4, &usual()).restore(saved).unwrap_err();
+    let error = Outages::new(1, "s", "p", 4, &usual()).restore(saved, &ProcSet::new()).unwrap_err();
     assert_eq!(error.to_string(), "the outages of partition `p` were saved with 3 machines, not 4");
 }
 

@@ -31,7 +31,8 @@ impl Checker<'_> {
         let who = "a group of machines leaves";
         let instead = "means of hours or more are usual, such as `exponential[mean=20 d]`";
         self.fine(&path.key("every"), keys.every.mean(), who, instead);
-        Some(GroupFailures { every: keys.every, size, window: keys.window, down })
+        let notice = keys.notice.or(churn.notice).unwrap_or_default();
+        Some(GroupFailures { every: keys.every, size, window: keys.window, down, notice })
     }
 
     /// Keeps a line about the availability of machines that fail in groups.
