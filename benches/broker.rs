@@ -1,9 +1,11 @@
-//! Cost of a broker's plan over twenty pools: for one job, the common case, and for a thousand, as after an outage. `cargo bench
-//! --bench broker`.
+//! Cost of a broker's plan over twenty pools: for one job, the common case, and for a thousand, as after an outage; and of asking a program, without
+//! the program. `cargo bench --bench broker`.
 
 use std::hint::black_box;
+use std::io::Write;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use gridemu::broker::outside::{Hello, Oracle, SharedOracle, outside};
 use gridemu::broker::{Asked, BrokerRegistry, GridView, Pool, PoolFacts, PoolReport, Rates, Tasks};
 use gridemu::local::StartEstimates;
 use gridemu::model::{Equipment, GridContext, Job, Named, PartitionId, PoolId, SiteId, SiteTariff};
@@ -122,5 +124,43 @@ fn mappers(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, plans, mappers);
+/// Leaves every task where it is.
+struct Leaves;
+
+impl Oracle for Leaves {
+    fn ask(&mut self, number: u64, question: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
+        black_box(question);
+        write!(answer, "{{\"answer\":{number},\"plan\":[]}}").map_err(|error| error.to_string())
+    }
+}
+
+/// A question to a program and its answer, without the pipe: about one task, and about all that has changed, which is twenty pools each time.
+fn door(c: &mut Criterion) {
+    let mut draw = Draw(3);
+    let pools: Vec<Pool> = (0..20).map(|number| pool(number, &mut draw)).collect();
+    let mut tasks = Tasks::new(pools.len());
+    let mut job = Job::rigid(1, NOW, 1, Span::from_secs(3_600));
+    job.grid = Some(Box::new(GridContext { number: 1, ..GridContext::default() }));
+    tasks.enter(Box::new(job), Vec::new());
+    let mut group = c.benchmark_group("a_question_over_20_pools");
+    for mode in ["immediate", "batch"] {
+        let hello = format!("{{\"hello\":{{\"version\":1,\"mode\":\"{mode}\"}}}}");
+        let hello = Hello::read(hello.as_bytes()).expect("a greeting");
+        let info = outside("bench", hello, SharedOracle::new(Leaves), None);
+        let registry = BrokerRegistry::standard().with(info);
+        let (mut policy, _) = registry.build(&Named::bare("outside"), 7).expect("a policy");
+        group.bench_function(mode, |b| {
+            let (mut pools, mut now) = (pools.clone(), NOW);
+            b.iter(|| {
+                now += Span::TICK;
+                pools.iter_mut().for_each(|pool| pool.measured = now);
+                let mut view = GridView::new(now, &mut pools, black_box(&tasks), Asked::New, true);
+                policy.plan(&mut view)
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, plans, mappers, door);
 criterion_main!(benches);

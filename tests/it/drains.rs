@@ -403,3 +403,55 @@ fn a_notice_that_is_never_given_is_told() {
         gridemu(&["check", &path]).ends(2, &[says]);
     }
 }
+
+/// Eight machines of four slow cores leave after an hour, announced half an hour before, and four of sixteen fast ones come in their place. What only these can
+/// run waits for them; what is larger than all is rejected; the job that still runs on an old machine goes on where the new ones are.
+#[test]
+fn machines_of_another_kind_take_the_place_of_old_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let jobs =
+        [(0, 100, 48), (0, 100, 32), (1_700, 3_000, 8), (1_900, 300, 8), (4_000, 300, 64), (5_000, 100, 80)];
+    let row = |(number, (submit, run, procs)): (usize, &(u32, u32, u32))| {
+        format!("{} {submit} -1 {run} {procs} -1 -1 {procs} {run} -1 1 1 1 1 1 1 -1 -1\n", number + 1)
+    };
+    let rows: String = jobs.iter().enumerate().map(row).collect();
+    fs::write(path("jobs.swf"), format!("; MaxProcs: 96\n{rows}")).unwrap();
+    let scenario = "[[site]]\nname = 'delft'\npolicy = 'easy'\n\
+        machines = [{ class = 'old', count = 8, cores = 4, speed = 0.5 },\n\
+                    { class = 'new', count = 4, cores = 16, speed = 1.5, absent = 4 }]\n\
+        [churn]\non_failure = 'resubmit'\n\
+        [[event]]\nat = '1 h'\nleave = 'delft/old'\nnotice = '30 min'\n\
+        [[event]]\nat = '1 h'\njoin = 'delft/new'\n\
+        [broker]\npolicy = 'mct'\nmonitoring_interval = '10 s'\n\
+        [[workload]]\nlog = 'jobs.swf'\n";
+    fs::write(path("run.toml"), scenario).unwrap();
+    let out = path("out");
+    gridemu(&["run", &path("run.toml"), "--out", &out]).well();
+    gridemu(&["validate", &out]).well();
+    let rows = fs::read_to_string(format!("{out}/jobs.csv")).unwrap();
+    let mut lines = rows.lines();
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let cell = |line: &str, name: &str| {
+        let at = head.iter().position(|column| *column == name).unwrap();
+        line.split(',').nth(at).unwrap().to_owned()
+    };
+    let mut told: Vec<String> = lines
+        .map(|line| {
+            ["job", "start", "outcome", "partition", "attempts"].map(|name| cell(line, name)).join(" ")
+        })
+        .collect();
+    told.sort();
+    // The fourth comes when the old machines drain. The third begins anew at 3610, takes 2000 s there, and the fifth needs all.
+    assert_eq!(
+        told,
+        [
+            "1 3600 completed new 1",
+            "2 0 completed old 1",
+            "3 1700 completed new 2",
+            "4 3600 completed new 1",
+            "5 5610 completed new 1",
+            "6  rejected  0",
+        ]
+    );
+}
