@@ -107,4 +107,18 @@ count = 1000
 every = \"$every\""
     done
 done
+
+# A broker that is a program, against the policy that it is the twin of.
+echo
+echo '| jobs | broker | questions | whole | waited | own |'
+echo '|---|---|---|---|---|---|'
+for jobs in 10000 30000 100000; do
+    printf 'seed = 1\n[[site]]\nname = "s"\ncount = 5\nmachines = [{ class = "node", count = 64, cores = 4 }]\npolicy = "easy"\n[network]\nlatency = "20 ms"\n[broker]\npolicy = "mct"\nmonitoring_interval = "5 min"\n[[workload]]\nlublin = { jobs = %d, load = 0.7, procs = 128 }\n' \
+        "$jobs" > "$out.toml"
+    for program in '' mct first_fit_batch; do
+        "$gridemu" run "$out.toml" ${program:+--broker "python3 $PWD/examples/brokers/$program.py"} --json 2> /dev/null |
+            jq -r --arg jobs "$jobs" --arg name "${program:-built-in mct}" '(.broker.program.waited_s // 0) as $waited |
+                [$jobs, $name, .broker.program.questions // "", .wall_s, $waited, .wall_s - $waited] | "| " + (map(tostring) | join(" | ")) + " |"'
+    done
+done
 rm -f "$out.time" "$out.toml"

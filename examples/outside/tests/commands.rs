@@ -82,3 +82,12 @@ fn a_log_is_replayed_and_a_campaign_run() {
     std::fs::write(folder.join("campaign.toml"), campaign).unwrap();
     assert!(said(&folder, "campaign campaign.toml").contains("tightest"));
 }
+
+/// The policy survives what real brokers have died of.
+#[test]
+fn the_drills_try_a_policy_of_ones_own() {
+    let folder = folder("drilled");
+    let table = said(&folder, "drill --broker tightest");
+    let rows = |word: &str| table.lines().filter(|line| line.contains(word)).count();
+    assert_eq!((rows(" held "), rows("FAILED")), (18, 0), "{table}");
+}
