@@ -175,8 +175,9 @@ impl Hello {
     /// A sentence on what is wrong, and what would be right.
     pub fn read(line: &[u8]) -> Result<Self, String> {
         let Answered { hello } = serde_json::from_slice(line).map_err(|error| {
+            let wrote: String = String::from_utf8_lossy(line).chars().take(120).collect();
             format!(
-                "its first line is no answer to the hello, {error}; write such as {{\"hello\":{{\"version\":{VERSION},\"name\":\"mine\",\"mode\":\"immediate\"}}}}"
+                "its first line, `{wrote}`, is no answer to the hello, {error}; write such as {{\"hello\":{{\"version\":{VERSION},\"name\":\"mine\",\"mode\":\"immediate\"}}}}"
             )
         })?;
         if hello.version != VERSION {
