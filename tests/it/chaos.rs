@@ -238,10 +238,10 @@ impl LocalPolicy for Chaos {
         let kept: u32 = kept.map(|job| job.place.intersection(view.here()).len()).sum();
         let kept = if self.multiprogramming_level == 1 { kept } else { 0 };
         assert_eq!(capacity, view.here().len() - kept, "the view tells what can be given");
-        // Jobs that go on may have brought too much.
+        // Jobs that go on may have brought too much, also where machines drain.
         let share = Rate::ratio(1, u64::from(self.multiprogramming_level));
         let crowded: Vec<u32> =
-            view.here().iter().filter(|proc| board.shares(*proc) > Rate::FULL.units()).collect();
+            (0..processors).filter(|proc| board.shares(*proc) > Rate::FULL.units()).collect();
         for (key, job) in &mut board.jobs {
             let on = |proc: &u32| job.place.contains(*proc);
             if job.phase == Phase::Running && job.share > share && crowded.iter().any(on) {
