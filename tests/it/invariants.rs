@@ -506,36 +506,31 @@ fn every_policy_runs_nothing_at_all() {
     }
 }
 
-/// Six of nine machines sleep. The last job would end in time if they were awake, and is planned behind the reservation; a plan that is resumed looks for
-/// an earlier start at the same ends as the one that goes straight on.
-#[test]
-fn a_plan_around_machines_that_sleep_is_resumed() {
-    let mut spec = support::site(9, "conservative");
-    spec.partitions[0].cores = 3;
+/// A site of so many machines that sleep after some seconds.
+fn drowsy(machines: u32, cores: u32, after: u64, wake: u64, fall: u64) -> SiteSpec {
+    let mut spec = support::site(machines * cores, "conservative");
+    spec.partitions[0].cores = cores;
     let group = &mut spec.partitions[0].groups[0];
-    group.machines = 3;
-    let [wake, fall] = [30, 0].map(Span::from_secs);
-    let none = Power::ZERO;
+    group.machines = machines;
+    let (none, [wake, fall]) = (Power::ZERO, [wake, fall].map(Span::from_secs));
     group.sleep = Some(SleepSpec { asleep: none, wake, waking: none, fall, falling: none });
-    spec.power = "sleep-idle[after=7 s]".parse().expect("a policy");
-    let spec = support::reserve(spec, "maintenance", 79, 80, 6);
-    let sized = |id, procs, submit, runtime, estimate| {
-        let mut job = job(id, 0, procs, 0);
-        (job.submit, job.runtime, job.estimate) =
-            (Time::from_micros(submit), Span::from_micros(runtime), Span::from_micros(estimate));
-        job
-    };
-    let jobs = vec![
-        sized(1, 1, 6_000_001, 0, 0),
-        sized(2, 2, 9_000_001, 25_229_221, 25_229_221),
-        sized(3, 8, 9_000_001, 0, 0),
-        sized(4, 4, 14_000_001, 12_000_000, 44_770_778),
-        sized(5, 4, 18_000_001, 14_770_778, 14_770_778),
-    ];
-    let case = Case { spec, jobs, cancels: Vec::new() };
-    let ran = straight(&case);
+    spec.power = format!("sleep-idle[after={after} s]").parse().expect("a policy");
+    spec
+}
+
+/// A job of so many processors, by its submission, run time and estimate in microseconds.
+fn sized(id: u64, procs: u32, submit: u64, runtime: u64, estimate: u64) -> Job {
+    let mut job = job(id, 0, procs, 0);
+    (job.submit, job.runtime, job.estimate) =
+        (Time::from_micros(submit), Span::from_micros(runtime), Span::from_micros(estimate));
+    job
+}
+
+/// Stopped and resumed after any number of steps, the run is the same.
+fn is_resumed_anywhere(case: &Case) {
+    let ran = straight(case);
     for steps in 0..20 {
-        let (mut grid, mut records) = (prepared(&case), Vec::new());
+        let (mut grid, mut records) = (prepared(case), Vec::new());
         for _ in 0..steps {
             grid.step(&mut records).expect("it runs");
         }
@@ -544,4 +539,19 @@ fn a_plan_around_machines_that_sleep_is_resumed() {
         grid.restore(saved, false).expect("it fits");
         assert_eq!(ran, finish(grid, records), "after {steps}");
     }
+}
+
+/// Six of nine machines sleep. The last job would end in time if they were awake, and is planned behind the reservation; a plan that is resumed looks for
+/// an earlier start at the same ends as the one that goes straight on.
+#[test]
+fn a_plan_around_machines_that_sleep_is_resumed() {
+    let spec = support::reserve(drowsy(3, 3, 7, 30, 0), "maintenance", 79, 80, 6);
+    let jobs = vec![
+        sized(1, 1, 6_000_001, 0, 0),
+        sized(2, 2, 9_000_001, 25_229_221, 25_229_221),
+        sized(3, 8, 9_000_001, 0, 0),
+        sized(4, 4, 14_000_001, 12_000_000, 44_770_778),
+        sized(5, 4, 18_000_001, 14_770_778, 14_770_778),
+    ];
+    is_resumed_anywhere(&Case { spec, jobs, cancels: Vec::new() });
 }

@@ -47,8 +47,8 @@ pub struct Conservative {
     stale: bool,
     /// The reservations of the book that the plan includes.
     book: Vec<Booked>,
-    /// Jobs that were started at an instant and wait for machines to wake up: until when the plan has their processors. Not saved: at the same
-    /// instant [`Change::Moved`] tells when they end.
+    /// Jobs that were started at an instant and wait for machines to wake up: until when the plan has their processors. At the same
+    /// instant [`Change::Moved`] tells when they end, if they do wait.
     woken: Vec<(Time, JobKey, Time)>,
 }
 
@@ -96,6 +96,8 @@ struct Saved {
     starts: Vec<(JobKey, Time, Span)>,
     room: bool,
     stale: bool,
+    /// Of this instant alone: a later round of it may follow.
+    woken: Vec<(Time, JobKey, Time)>,
 }
 
 impl Conservative {
@@ -186,6 +188,8 @@ impl Conservative {
     /// estimate and reservations can no longer be kept. Jobs with the earliest reserved start go first.
     fn replan(&mut self, view: &View<'_>) {
         self.plan.profile = Some(view.profile());
+        // It knows of no time to wake up.
+        self.woken.clear();
         self.book = booked(view).collect();
         let order: Vec<u64> = self.plan.by_start.keys().map(|(_, seq)| *seq).collect();
         for seq in order {
@@ -206,6 +210,19 @@ impl Conservative {
                 profile.release(now + span, planned.end(), planned.procs);
             }
             (self.room, self.settled) = (true, false);
+        }
+    }
+
+    /// Frees what jobs that were started at an earlier instant, and then got machines that were awake, do not need beyond their expected end.
+    fn settle_woken(&mut self, view: &View<'_>) {
+        let now = view.now();
+        for (_, job, until) in self.woken.extract_if(.., |(at, ..)| *at < now) {
+            let end = view.get(job).map_or(now, |live| live.expected_end().max(now));
+            if let Some(profile) = self.plan.profile.as_mut().filter(|_| !self.stale && end < until) {
+                profile.advance(now);
+                let held = view.get(job).map_or(0, LiveJob::held);
+                profile.release(end, until, held);
+            }
         }
     }
 
@@ -300,6 +317,7 @@ impl Plan {
 impl LocalPolicy for Conservative {
     fn on(&mut self, change: Change, view: &View<'_>) {
         let now = view.now();
+        self.settle_woken(view);
         match change {
             Change::Arrived(job) => {
                 // Waiting jobs move up to what became free at this instant before the arriving job is planned.
@@ -344,8 +362,8 @@ impl LocalPolicy for Conservative {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
+        self.settle_woken(view);
         let overdue = self.refresh(view);
-        self.woken.retain(|(at, ..)| *at == now);
         let (mut free, mut awake) = (view.free(), view.awake());
         let mut booked = (awake != Awake::ALL && !view.bookings().is_empty()).then(|| view.profile());
         while let Some((&(start, seq), &job)) = self.plan.by_start.first_key_value() {
@@ -413,7 +431,7 @@ impl LocalPolicy for Conservative {
     fn save(&self) -> Vec<u8> {
         let starts =
             self.plan.starts.values().map(|planned| (planned.job, planned.start, planned.span)).collect();
-        let saved = Saved { starts, room: self.room, stale: self.stale };
+        let saved = Saved { starts, room: self.room, stale: self.stale, woken: self.woken.clone() };
         postcard::to_stdvec(&saved).unwrap_or_default()
     }
 
@@ -428,9 +446,14 @@ impl LocalPolicy for Conservative {
             profile.reserve(start, planned.end(), planned.procs);
             self.plan.insert(live.seq(), planned);
         }
+        for (_, job, until) in &saved.woken {
+            if let Some(live) = view.get(*job).filter(|live| live.expected_end() < *until) {
+                profile.reserve(live.expected_end().max(view.now()), *until, live.held());
+            }
+        }
         self.plan.profile = Some(profile);
         self.book = booked(view).collect();
-        (self.room, self.stale) = (saved.room, saved.stale);
+        (self.room, self.stale, self.woken) = (saved.room, saved.stale, saved.woken);
         Ok(())
     }
 
