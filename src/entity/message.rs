@@ -364,8 +364,10 @@ pub struct SiteReport {
     pub site: SiteId,
     /// When it was measured: after all events of this moment.
     pub measured: Stamp,
-    /// Whether it takes grid jobs at all; false once the whole site is down.
+    /// Whether it takes grid jobs at all; false once the whole site drains or is down.
     pub open: bool,
+    /// Whether it is there, with its files; false once the whole site is down.
+    pub there: bool,
     /// The reports of its partitions, in order.
     pub pools: Vec<PoolReport>,
 }

@@ -53,9 +53,10 @@ impl<'a> View<'a> {
     pub fn awake(&self) -> Awake {
         match self.state.sleepers.as_ref().filter(|sleepers| sleepers.dormant().1 > 0) {
             None => Awake::ALL,
-            // Starts already decided at this instant get them first.
+            // What is released at this instant is awake, and starts already decided get it first.
             Some(sleepers) => {
-                Awake { procs: self.state.awake(), delay: sleepers.delay() }.without(self.state.deferred)
+                let procs = self.state.awake() + self.state.ending;
+                Awake { procs, delay: sleepers.delay() }.without(self.state.deferred)
             }
         }
     }

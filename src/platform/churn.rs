@@ -12,6 +12,7 @@
 
 mod groups;
 mod law;
+mod notices;
 mod outages;
 mod presence;
 mod traced;

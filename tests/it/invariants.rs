@@ -555,3 +555,35 @@ fn a_plan_around_machines_that_sleep_is_resumed() {
     ];
     is_resumed_anywhere(&Case { spec, jobs, cancels: Vec::new() });
 }
+
+/// Under one pass per event a job may be planned to wait for a machine to wake up, and get one that a job releases at that instant. The plan does not keep
+/// its processors for longer than it has them.
+#[test]
+fn a_plan_holds_nothing_for_a_wake_up_that_was_not_needed() {
+    let mut spec = drowsy(6, 4, 11, 0, 2);
+    spec.order = InstantOrder::Event;
+    let at_once = |id| sized(id, 1, 0, 0, 0);
+    let mut jobs: Vec<Job> = (1..5).map(at_once).collect();
+    jobs.extend([
+        sized(5, 1, 0, 1, 1),
+        sized(6, 2, 1_000_000, 0, 0),
+        sized(7, 1, 3_000_000, 9_000_000, 9_000_000),
+    ]);
+    jobs.push(sized(8, 4, 10_000_001, 0, 0));
+    let late = [
+        (3, 0, 0),
+        (5, 1_000_000, 1_000_000),
+        (1, 0, 0),
+        (1, 0, 0),
+        (1, 0, 0),
+        (1, 0, 0),
+        (5, 0, 0),
+        (1, 0, 0),
+    ];
+    let late = late.into_iter().chain([(7, 0, 1_000_000), (5, 0, 0), (1, 0, 0)]);
+    let late =
+        late.zip(9..).map(|((procs, runtime, estimate), id)| sized(id, procs, 11_000_001, runtime, estimate));
+    jobs.extend(late);
+    let cancels = vec![(Time::from_micros(11_000_001), JobId(9))];
+    is_resumed_anywhere(&Case { spec, jobs, cancels });
+}

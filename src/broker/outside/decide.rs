@@ -24,7 +24,7 @@ fn check_pool(view: &GridView<'_>, item: &Item, pool: usize) -> Result<(), Strin
     }
     if !view.pools()[pool].open {
         return Err(format!(
-            "decision {id} sends task {task} to {}, whose site has left; it can be used again when it is told as open",
+            "decision {id} sends task {task} to {}, whose site has left or drains; it can be used again when it is told as open",
             named(view, pool)
         ));
     }

@@ -18,13 +18,18 @@ impl Broker {
         first(site.index())..first(site.index() + 1)
     }
 
-    /// Notes that a site has left. What is planned for it is dropped, tasks that wait for files there are planned again, and its files are not there.
-    pub(super) fn site_left(&mut self, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
+    /// Notes that a site takes no jobs, because it has left or drains. What is planned for it is dropped.
+    pub(super) fn site_closed(&mut self, site: SiteId) {
         for at in self.pools_of(site) {
-            // The next report will say when it is back.
+            // The next report will say when it takes jobs again.
             self.state.pools[at].open = false;
             self.lose_misfits(at);
         }
+    }
+
+    /// Notes that a site has left. What is planned for it is dropped, tasks that wait for files there are planned again, and its files are not there.
+    pub(super) fn site_left(&mut self, site: SiteId, now: Stamp, outbox: &mut dyn Outbox) {
+        self.site_closed(site);
         let place = place_of(site);
         let news = !self.state.data.replicas.is_away(place);
         self.state.data.replicas.left(place);

@@ -21,15 +21,15 @@ impl Broker {
         self.state.turns.back(task(&job));
         let mut refused = Vec::new();
         self.note_arrival(task(&job), job.grid.as_ref().is_some_and(|grid| grid.first_start.is_some()));
-        let turned_away = matches!(why, EventCause::Refused(_) | EventCause::Fault | EventCause::SiteDrains);
+        let turned_away = matches!(why, EventCause::Refused(_) | EventCause::Fault);
         self.ask_again(task(&job), turned_away);
         if let Some((at, earlier)) = self.state.tasks.remove(task(&job)) {
             refused = earlier;
             let pool = self.settle(at, now);
             match why {
                 EventCause::Refused(_) => refused.push(pool),
-                EventCause::Fault | EventCause::SiteDrains => {
-                    // It is tried elsewhere first, and everywhere anew once all have turned it away: the fault, or the drain, may be over.
+                EventCause::Fault => {
+                    // It is tried elsewhere first, and everywhere anew once all have turned it away: the fault may be over.
                     refused.push(pool);
                     let seen = Task::new(&job, &refused);
                     let is_open = |pool: &Pool| pool.could_run(&seen) && !refused.contains(&pool.facts.id);
@@ -43,6 +43,7 @@ impl Broker {
                         self.site_left(pool.site, now, outbox);
                     }
                 }
+                EventCause::SiteDrains if self.is_news(at, &job, now) => self.site_closed(pool.site),
                 _ => {}
             }
             self.policy.on(&BrokerEvent::Returned { task: task(&job), job: job.id, pool, why });

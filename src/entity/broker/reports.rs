@@ -1,6 +1,7 @@
 //! What sites say of themselves: their reports, and their requests for work.
 
 use super::Broker;
+use super::data::place_of;
 use crate::entity::{EndedJob, Outbox, SiteReport, Stamp};
 use crate::model::{EventCause, EventKind, EventRecord, PoolId, Record, Replan, SiteId, TaskId};
 
@@ -8,7 +9,7 @@ impl Broker {
     /// Takes a report into the view. Returns true if the site has gained or lost processors since the last one.
     pub(super) fn learn(&mut self, report: SiteReport, now: Stamp, outbox: &mut dyn Outbox) -> bool {
         let Some(&first) = self.first_pool.get(report.site.index()) else { return false };
-        let (mut churned, was_open) = (false, self.state.pools[first].open);
+        let (mut churned, was_there) = (false, !self.state.data.replicas.is_away(place_of(report.site)));
         for (at, new) in (first..).zip(report.pools) {
             let Some(pool) = self.state.pools.get_mut(at) else { break };
             churned |= pool.report.present != new.present || pool.open != report.open;
@@ -24,7 +25,7 @@ impl Broker {
                 self.lose_misfits(at);
             }
         }
-        match (was_open, report.open) {
+        match (was_there, report.there) {
             (true, false) => self.site_left(report.site, now, outbox),
             (false, true) => self.site_back(report.site, now, outbox),
             _ => {}

@@ -27,6 +27,8 @@ pub(super) struct Churn {
     open: bool,
     /// Whether the whole site drains: it takes no grid jobs either.
     closing: bool,
+    /// Whether it does so only by the description under which it was restored.
+    closes_anew: bool,
     /// What commands did to drains, by partition.
     commanded: Vec<Commanded>,
     /// When the site comes back by script, or came back last; follows from what has been carried out.
@@ -112,6 +114,7 @@ impl Churn {
             played: 0,
             open: true,
             closing: false,
+            closes_anew: false,
             commanded: vec![Commanded::default(); spec.partitions.len()],
             back: None,
         }
@@ -284,15 +287,19 @@ impl Churn {
                 (None, None, _) => {}
             }
         }
-        for ((groups, saved), part) in self.groups.iter_mut().zip(saved.groups).zip(&spec.partitions) {
+        let all = self.groups.iter_mut().zip(saved.groups).zip(&spec.partitions).zip(&mut self.presence);
+        for (((groups, saved), part), presence) in all {
+            let at = adopt.map_or(Time::ZERO, |now| now.time);
             match (&mut *groups, saved, adopt) {
-                (Some(groups), Some(saved), _) => {
-                    groups.restore(saved, adopt.map_or(Time::ZERO, |now| now.time));
-                }
+                (Some(groups), Some(saved), _) => groups.restore(saved, at),
                 (Some(groups), None, Some(now)) => groups.begin_at(now.time),
                 (Some(_), None, None) => return Err("it was saved without failures of groups".to_owned()),
-                (None, Some(saved), _) => *groups = Some(GroupOutages::ceasing(part.machines(), saved)),
+                (None, Some(saved), _) => *groups = Some(GroupOutages::ceasing(part.machines(), saved, at)),
                 (None, None, _) => {}
+            }
+            if let (Some(groups), Some(_)) = (groups, adopt) {
+                let called_off = presence.draining_for(Reason::Group).difference(&groups.coming());
+                presence.stay(&called_off, Reason::Group);
             }
         }
         (self.played, self.open, self.closing) = (saved.played, saved.open, saved.closing);
@@ -300,6 +307,7 @@ impl Churn {
         if let Some(now) = adopt {
             self.played = spec.churn.script.partition_point(|act| Stamp::at(act.at) < now);
             self.adopt_drains(spec);
+            self.closes_anew = self.closing && !saved.closing;
         } else if self.played > spec.churn.script.len() {
             return Err("it was saved with more scripted events".to_owned());
         }
@@ -488,8 +496,11 @@ impl Site {
         let mut step = Step::new(now, outbox, &mut self.ended);
         let (more, less) = (wanted.difference(&present), present.difference(&wanted));
         let mut again = present.intersection(back).intersection(&wanted);
-        for (why, cause) in CAUSES {
-            let own = again.intersection(presence.draining_for(why));
+        let commanded = &self.churn.commanded[at].draining;
+        let by_command = (commanded, EventCause::Command);
+        let reasons = CAUSES.iter().map(|(why, cause)| (presence.draining_for(*why), *cause));
+        for (own, cause) in std::iter::once(by_command).chain(reasons) {
+            let own = again.intersection(own);
             if !own.is_empty() {
                 partition.drain(&own, cause, &mut step);
                 again.remove_all(&own);
@@ -514,6 +525,9 @@ impl Site {
                 if !more.is_empty() {
                     self.partitions[at].drain(&more, cause, &mut Step::new(now, records, &mut self.ended));
                 }
+            }
+            if self.churn.closes_anew {
+                self.partitions[at].return_waiting(&mut Step::new(now, records, &mut self.ended));
             }
             let less = self.partitions[at].draining().difference(&self.churn.presence[at].draining());
             let mut step = Step::new(now, records, &mut self.ended);

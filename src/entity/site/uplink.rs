@@ -144,8 +144,9 @@ impl Site {
         let back = self.meeting.says_back();
         if due || back || monitoring_interval.is_zero() {
             let pools = (0..self.partitions.len()).map(|at| self.pool_report(at, now.time)).collect();
-            let open = self.is_open();
-            let report = SiteReport { site: self.id, measured: now, open, pools };
+            let there = self.is_open();
+            let open = there && !self.is_closing();
+            let report = SiteReport { site: self.id, measured: now, open, there, pools };
             let letter = ToDirectory::Report(Box::new(report));
             self.send_news(Address::Directory, &name_of_report(now.time), letter, now, outbox);
         }

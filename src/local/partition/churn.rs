@@ -299,7 +299,7 @@ impl Partition {
     }
 
     /// The event of machines with these processors.
-    fn machine_event(
+    pub(super) fn machine_event(
         &self,
         kind: EventKind,
         cause: EventCause,

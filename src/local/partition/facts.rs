@@ -2,7 +2,7 @@
 
 use super::Partition;
 use crate::local::{Change, PartitionError, StartEstimates, Step, View};
-use crate::model::{EventCause, Payer};
+use crate::model::{EventCause, EventKind, Payer};
 use crate::units::{Power, Price, Rate, Time};
 
 impl Partition {
@@ -101,6 +101,11 @@ impl Partition {
             let off = self.state.kept_off.clone();
             let before = self.state.missing;
             self.join(&off, EventCause::PowerCap, step)?;
+            // They may drain since they were to come back.
+            let back = off.difference(&self.state.kept_off).intersection(&self.draining());
+            if !back.is_empty() {
+                step.record(self.machine_event(EventKind::Draining, EventCause::PowerCap, &back, step.now));
+            }
             more |= self.state.missing != before;
         }
         Ok(more)

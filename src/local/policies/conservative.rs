@@ -222,6 +222,7 @@ impl Conservative {
                 profile.advance(now);
                 let held = view.get(job).map_or(0, LiveJob::held);
                 profile.release(end, until, held);
+                (self.room, self.settled) = (true, false);
             }
         }
     }

@@ -29,8 +29,8 @@ pub struct GroupOutages {
     rules: Option<Rules>,
     /// The next failure of each process.
     clocks: Vec<Clock>,
-    /// Members that go down later: when, which, and when it is back.
-    coming: BinaryHeap<Reverse<(Time, u32, Time)>>,
+    /// Members that go down later: when, which, when it is back, and when its group begins to fail.
+    coming: BinaryHeap<Reverse<(Time, u32, Time, Time)>>,
     /// When each machine is back; 0 if it is not down.
     until: Vec<Time>,
     /// The same as a queue; entries that are no longer true are skipped.
@@ -70,7 +70,7 @@ struct Clock {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupOutagesSave {
     clocks: Vec<Clock>,
-    coming: Vec<(Time, u32, Time)>,
+    coming: Vec<(Time, u32, Time, Time)>,
     until: Vec<Time>,
     drains: Vec<(Time, u32, Time)>,
     notice: Span,
@@ -117,8 +117,9 @@ impl GroupOutages {
         outages
     }
 
-    /// Machines that have failed in groups until now: what is under way comes to its end, and nothing fails after that.
-    pub fn ceasing(machines: u32, saved: GroupOutagesSave) -> Self {
+    /// Machines that have failed in groups until `now`: what is under way comes to its end, and nothing fails after that. What was announced and has not
+    /// begun is called off. `now` is 0 if that has been done before.
+    pub fn ceasing(machines: u32, saved: GroupOutagesSave, now: Time) -> Self {
         let names = Names { seed: 0, site: String::new(), partition: String::new() };
         let mut outages = Self {
             names,
@@ -131,8 +132,13 @@ impl GroupOutages {
             queue: BinaryHeap::new(),
             drains: BinaryHeap::new(),
         };
-        outages.restore(saved, Time::ZERO);
+        outages.restore(saved, now);
         outages
+    }
+
+    /// The machines that will fail, as far as that is known.
+    pub fn coming(&self) -> ProcSet {
+        self.coming.iter().map(|Reverse((_, machine, ..))| *machine).collect()
     }
 
     /// Begins the processes at `now`, in the middle of a stretch each.
@@ -170,7 +176,7 @@ impl GroupOutages {
             }
             let mut changed: BTreeSet<u32> = BTreeSet::new();
             let mut fallen = ProcSet::new();
-            while let Some(Reverse((_, machine, until))) =
+            while let Some(Reverse((_, machine, until, _))) =
                 self.coming.peek().copied().filter(|top| top.0.0 <= at)
             {
                 self.coming.pop();
@@ -208,7 +214,7 @@ impl GroupOutages {
     fn announce_again(&mut self, machine: u32, now: Time) {
         let notice = self.rules.as_ref().map_or(Span::ZERO, |rules| rules.notice);
         if !notice.is_zero() {
-            let later = self.coming.iter().map(|entry| entry.0).filter(|(_, other, _)| *other == machine);
+            let later = self.coming.iter().map(|entry| entry.0).filter(|(_, other, ..)| *other == machine);
             self.drains
                 .extend(later.map(|(from, ..)| Reverse((announced(from, notice, now), machine, from))));
         }
@@ -241,7 +247,7 @@ impl GroupOutages {
             let delay = if delay == 0 { 0 } else { stream.below(delay.saturating_add(1)) };
             let from = at + Span::from_micros(delay);
             if from < Time::NEVER {
-                self.coming.push(Reverse((from, machine, from + rules.down.draw(&mut stream))));
+                self.coming.push(Reverse((from, machine, from + rules.down.draw(&mut stream), at)));
                 if !rules.notice.is_zero() {
                     self.drains.push(Reverse((announced(from, rules.notice, now), machine, from)));
                 }
@@ -264,8 +270,8 @@ impl GroupOutages {
         GroupOutagesSave { clocks: self.clocks.clone(), coming, until: self.until.clone(), drains, notice }
     }
 
-    /// Restores a state of so many machines at `now`, 0 if the description is the same. What is under way keeps its ends; later failures follow the rules of this description. If it
-    /// has other processes, they begin anew.
+    /// Restores a state of so many machines at `now`, 0 if the description is the same. What is under way keeps its ends; later failures follow the rules of this
+    /// description. If it has other processes, they begin anew, and what the old ones have announced is called off.
     pub fn restore(&mut self, saved: GroupOutagesSave, now: Time) {
         self.coming = saved.coming.into_iter().map(Reverse).collect();
         self.until = saved.until;
@@ -273,6 +279,10 @@ impl GroupOutages {
         let ends = self.until.iter().zip(0..).map(|(until, machine)| (*until, machine));
         self.ends =
             ends.filter(|(until, _)| *until > Time::ZERO && *until < Time::NEVER).map(Reverse).collect();
+        let goes_on = |rules: &Rules| rules.processes(self.machines) as usize == saved.clocks.len();
+        if now > Time::ZERO && !self.rules.as_ref().is_some_and(goes_on) {
+            self.coming.retain(|Reverse((.., begins))| *begins <= now);
+        }
         match &self.rules {
             None => {}
             Some(rules) if rules.processes(self.machines) as usize == saved.clocks.len() => {
@@ -286,7 +296,7 @@ impl GroupOutages {
         if notice != saved.notice {
             // What is announced stays; the rest goes by the notice of this description.
             let later = self.coming.iter().map(|entry| entry.0).filter(|_| !notice.is_zero());
-            let drain = |(from, machine, _)| Reverse((announced(from, notice, now), machine, from));
+            let drain = |(from, machine, ..): (Time, u32, Time, Time)| Reverse((announced(from, notice, now), machine, from));
             self.drains = later.map(drain).collect();
         }
     }

@@ -6,7 +6,8 @@ use std::collections::BinaryHeap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Law, announced};
+use super::Law;
+use super::notices::Notices;
 use crate::model::{ProcSet, RandomChurn};
 use crate::units::{Span, Time};
 use crate::workload::random::Stream;
@@ -36,10 +37,7 @@ pub struct Outages {
     clocks: Vec<Clock>,
     /// The end of every machine's current stretch, unless it is never.
     queue: BinaryHeap<Reverse<(Time, u32)>>,
-    /// How long before it leaves a machine drains.
-    notice: Span,
-    /// When machines begin to drain.
-    drains: BinaryHeap<Reverse<(Time, u32)>>,
+    notices: Notices,
 }
 
 #[derive(Clone, Debug)]
@@ -97,40 +95,26 @@ impl Outages {
         };
         let clocks: Vec<Clock> = (0..machines).map(clock).collect();
         let queue = queue(&clocks);
-        Self { names, laws: Some((up, down)), clocks, queue, notice: Span::ZERO, drains: BinaryHeap::new() }
+        Self { names, laws: Some((up, down)), clocks, queue, notices: Notices::default() }
     }
 
     /// The same with so much notice of each machine that leaves.
     #[must_use]
     pub fn with_notice(mut self, notice: Span) -> Self {
-        self.notice = notice;
+        self.notices = Notices::new(notice);
         self.announce(&ProcSet::new(), Time::ZERO);
         self
     }
 
     /// Determines anew when machines begin to drain that do not do so yet: at `now` at the earliest.
     fn announce(&mut self, draining: &ProcSet, now: Time) {
-        self.drains.clear();
-        if self.notice.is_zero() || self.laws.is_none() {
-            return;
-        }
-        for (clock, machine) in self.clocks.iter().zip(0..) {
-            if clock.up && clock.until < Time::NEVER && !draining.contains(machine) {
-                self.drains.push(Reverse((announced(clock.until, self.notice, now), machine)));
-            }
-        }
+        let leaves = self.clocks.iter().zip(0..).filter(|(clock, _)| clock.up && clock.until < Time::NEVER);
+        self.notices.announce(leaves.map(|(clock, machine)| (clock.until, machine)), draining, now);
     }
 
     /// The machines that begin to drain up to and including `now`. Those that come or leave until then are [due](Self::due) before.
     pub fn draining(&mut self, now: Time) -> ProcSet {
-        let mut draining = ProcSet::new();
-        while let Some(Reverse((_, machine))) = self.drains.peek().copied().filter(|top| top.0.0 <= now) {
-            self.drains.pop();
-            if self.clocks[machine as usize].up {
-                draining.insert(machine);
-            }
-        }
-        draining
+        self.notices.due(now, |machine| self.clocks[machine as usize].up)
     }
 
     /// Outages of machines that came and went by chance until now: those that are down come back at the end of their stretch, and no
@@ -141,8 +125,8 @@ impl Outages {
     pub fn ceasing(machines: u32, saved: OutagesSave) -> Result<Self, OutagesError> {
         let names = Names { seed: 0, site: String::new(), partition: String::new() };
         let clocks = vec![Clock { up: true, stretch: 0, until: Time::NEVER }; machines as usize];
-        let (queue, notice, drains) = (BinaryHeap::new(), Span::ZERO, BinaryHeap::new());
-        let mut outages = Self { names, laws: None, clocks, queue, notice, drains };
+        let (queue, notices) = (BinaryHeap::new(), Notices::default());
+        let mut outages = Self { names, laws: None, clocks, queue, notices };
         outages.restore(saved, &ProcSet::new())?;
         for clock in outages.clocks.iter_mut().filter(|clock| clock.up) {
             clock.until = Time::NEVER;
@@ -178,8 +162,8 @@ impl Outages {
 
     /// The next instant at which a machine comes, leaves or begins to drain; `None` if there is none.
     pub fn next(&self) -> Option<Time> {
-        let drains = self.drains.peek().map(|Reverse((time, _))| *time);
-        self.queue.peek().map(|Reverse((time, _))| *time).into_iter().chain(drains).min()
+        let turn = self.queue.peek().map(|Reverse((time, _))| *time);
+        turn.into_iter().chain(self.notices.next()).min()
     }
 
     /// The machines that come or leave up to and including `now`, in order of time; those of one instant in order of their
@@ -198,8 +182,8 @@ impl Outages {
             });
             if clock.until < Time::NEVER {
                 self.queue.push(Reverse((clock.until, machine)));
-                if clock.up && !self.notice.is_zero() {
-                    self.drains.push(Reverse((announced(clock.until, self.notice, time), machine)));
+                if clock.up {
+                    self.notices.add(clock.until, machine, time);
                 }
             }
             turns.push((machine, turn));

@@ -6,7 +6,8 @@ use std::collections::BinaryHeap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Turn, announced};
+use super::Turn;
+use super::notices::Notices;
 use crate::model::{FailureTrace, ProcSet, TracedChurn};
 use crate::units::{Span, Time};
 
@@ -30,10 +31,7 @@ pub struct TracedOutages {
     behind: ProcSet,
     /// All changes up to this time are past.
     until: Time,
-    /// How long before it leaves a machine drains.
-    notice: Span,
-    /// When machines begin to drain.
-    drains: BinaryHeap<Reverse<(Time, u32)>>,
+    notices: Notices,
 }
 
 /// The state of [`TracedOutages`]: all else follows from the trace.
@@ -67,8 +65,7 @@ impl TracedOutages {
             queue: BinaryHeap::new(),
             behind: ProcSet::new(),
             until: Time::ZERO,
-            notice: Span::ZERO,
-            drains: BinaryHeap::new(),
+            notices: Notices::default(),
         };
         outages.go_to(Time::ZERO);
         outages
@@ -77,34 +74,21 @@ impl TracedOutages {
     /// The same with so much notice of each machine that leaves.
     #[must_use]
     pub fn with_notice(mut self, notice: Span) -> Self {
-        self.notice = notice;
+        self.notices = Notices::new(notice);
         self.announce(&ProcSet::new(), Time::ZERO);
         self
     }
 
     /// Determines anew when machines begin to drain that do not do so yet: at `now` at the earliest.
     fn announce(&mut self, draining: &ProcSet, now: Time) {
-        self.drains.clear();
-        if self.notice.is_zero() {
-            return;
-        }
-        for (at, machine) in self.queue.iter().map(|entry| entry.0) {
-            if self.changes[machine as usize].is_multiple_of(2) && !draining.contains(machine) {
-                self.drains.push(Reverse((announced(at, self.notice, now), machine)));
-            }
-        }
+        let changes = self.queue.iter().map(|entry| entry.0);
+        let leaves = changes.filter(|(_, machine)| self.changes[*machine as usize].is_multiple_of(2));
+        self.notices.announce(leaves, draining, now);
     }
 
     /// The machines that begin to drain up to and including `now`. Those that come or leave until then are [due](Self::due) before.
     pub fn draining(&mut self, now: Time) -> ProcSet {
-        let mut draining = ProcSet::new();
-        while let Some(Reverse((_, machine))) = self.drains.peek().copied().filter(|top| top.0.0 <= now) {
-            self.drains.pop();
-            if self.changes[machine as usize].is_multiple_of(2) {
-                draining.insert(machine);
-            }
-        }
-        draining
+        self.notices.due(now, |machine| self.changes[machine as usize].is_multiple_of(2))
     }
 
     /// Machines that have followed a trace until now, and are `down` by it: they come back at once, and stay.
@@ -117,8 +101,7 @@ impl TracedOutages {
             queue: BinaryHeap::new(),
             behind: down.clone(),
             until: now,
-            notice: Span::ZERO,
-            drains: BinaryHeap::new(),
+            notices: Notices::default(),
         }
     }
 
@@ -157,8 +140,8 @@ impl TracedOutages {
         if !self.behind.is_empty() {
             return Some(self.until);
         }
-        let drains = self.drains.peek().map(|Reverse((time, _))| *time);
-        self.queue.peek().map(|Reverse((time, _))| *time).into_iter().chain(drains).min()
+        let change = self.queue.peek().map(|Reverse((time, _))| *time);
+        change.into_iter().chain(self.notices.next()).min()
     }
 
     /// The machines that come or leave up to and including `now`, in order of time; those of one instant in order of their
@@ -178,9 +161,8 @@ impl TracedOutages {
             let past = *past;
             let next = self.change(machine, past);
             self.queue.extend(next.map(|at| Reverse((at, machine))));
-            if past.is_multiple_of(2) && !self.notice.is_zero() {
-                let drains = next.map(|at| Reverse((announced(at, self.notice, time), machine)));
-                self.drains.extend(drains);
+            if let Some(leaves) = next.filter(|_| past.is_multiple_of(2)) {
+                self.notices.add(leaves, machine, time);
             }
             turns.push((machine, turn(past)));
         }
