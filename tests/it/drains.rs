@@ -5,7 +5,7 @@ use std::fs;
 use gridemu::local::Registry;
 use gridemu::model::{
     ChurnAct, Distribution, EventCause, EventKind, EventRecord, FailureAction, GroupFailures, GroupSize, Job,
-    Machines, PartitionId, PlannedChurn, ProcSet, RandomChurn, Record, SiteSpec,
+    Machines, Outcome, PartitionId, PlannedChurn, ProcSet, RandomChurn, Record, SiteSpec,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Span, Time};
@@ -259,6 +259,26 @@ fn a_site_that_drains_takes_no_jobs_of_the_grid() {
     assert!(!kinds.contains(&(EventKind::Undrained, EventCause::Script)), "{kinds:?}");
 }
 
+/// A policy that queues jobs where nothing is free waits for a site that drains: no job is turned away again and again until its retries are used up.
+#[test]
+fn nobody_is_sent_to_a_site_that_drains() {
+    for policy in ["random[absent=queue]", "mct[absent=queue]", "least-loaded[absent=queue]"] {
+        let mut spec = plain(&[2], policy, 0, 10);
+        spec.sites[0].churn.script = vec![
+            planned(20, ChurnAct::DrainSite),
+            planned(600, ChurnAct::LeaveSite),
+            planned(700, ChurnAct::JoinSite),
+        ];
+        let jobs = (1..30).map(|id| job(id, 20 * id, 1, 10)).collect();
+        let (records, _) = run(&spec, jobs);
+        let refused = events(&records).iter().filter(|event| event.kind == EventKind::Refused).count();
+        let completed =
+            crate::grid::jobs_of(&records).iter().filter(|job| job.outcome == Outcome::Completed).count();
+        // The first comes when the last report is 10 s old.
+        assert!(refused <= 1 && completed == 29, "{policy}: {refused} refused, {completed} completed");
+    }
+}
+
 /// Runs `old` until `secs`, then as `new`: the kinds and times of events, and the starts of jobs.
 fn forked(
     old: &gridemu::model::GridSpec,
@@ -300,6 +320,19 @@ fn a_fork_may_change_the_notice() {
     let more = forked(&plain_spec, &told, 70, &jobs);
     assert_eq!(draining(&more), [at(70)]);
     assert!(start(&more) >= Some(at(120)), "{:?}", start(&more));
+    // A whole site that is announced too late gives back at once who waits there, as it would have.
+    let mut closing = plain(&[1, 1], "round-robin", 0, 10);
+    closing.sites[0].churn.return_queued = true;
+    closing.sites[0].churn.script = vec![planned(100, ChurnAct::LeaveSite), planned(300, ChurnAct::JoinSite)];
+    let mut late = closing.clone();
+    late.sites[0].churn.script.insert(0, planned(40, ChurnAct::DrainSite));
+    let queued: Vec<Job> = (1..6).map(|id| job(id, 0, 1, 60)).collect();
+    let returned: Vec<(Time, EventCause)> = events(&forked(&closing, &late, 50, &queued))
+        .iter()
+        .filter(|event| event.kind == EventKind::Returned)
+        .map(|event| (event.time, event.cause))
+        .collect();
+    assert_eq!(returned, [(at(50), EventCause::SiteDrains); 2]);
     // The other way round it drains from 60 until the fork, which calls that off.
     let less = forked(&told, &plain_spec, 70, &jobs);
     assert_eq!((start(&less), draining(&less)), (Some(at(80)), vec![at(60)]));

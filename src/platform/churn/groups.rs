@@ -296,7 +296,9 @@ impl GroupOutages {
         if notice != saved.notice {
             // What is announced stays; the rest goes by the notice of this description.
             let later = self.coming.iter().map(|entry| entry.0).filter(|_| !notice.is_zero());
-            let drain = |(from, machine, ..): (Time, u32, Time, Time)| Reverse((announced(from, notice, now), machine, from));
+            let drain = |(from, machine, ..): (Time, u32, Time, Time)| {
+                Reverse((announced(from, notice, now), machine, from))
+            };
             self.drains = later.map(drain).collect();
         }
     }

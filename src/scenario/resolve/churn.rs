@@ -82,6 +82,10 @@ impl Checker<'_> {
         if keys.attempts == 0 {
             self.wrong(&path.key("attempts"), "a job needs at least one attempt");
         }
+        let notice = keys.notice.unwrap_or_default();
+        if let Some(random) = &random {
+            self.warn_of_long_notice(&path.key("notice"), notice, random.up.mean(), "machines stay up");
+        }
         if let Some(groups) = &groups {
             self.tell_groups(site, random, groups, partitions);
         }
@@ -89,12 +93,24 @@ impl Checker<'_> {
             random,
             groups,
             traced,
-            notice: keys.notice.unwrap_or_default(),
+            notice,
             script: Vec::new(),
             on_failure: keys.on_failure,
             return_queued: keys.return_queued,
             attempts: Some(keys.attempts),
             checkpoint: interval.map(|interval| Checkpointing { interval, cost }),
+        }
+    }
+
+    /// Warns of a notice that is as long as it is in the mean until the next departure.
+    fn warn_of_long_notice(&mut self, path: &Path, notice: Span, mean: Span, who: &str) {
+        if notice >= mean && !notice.is_zero() {
+            let message = format!(
+                "{who} for {} in the mean, so with a notice of {} they drain for most of that time, and few jobs can start",
+                mean.told(),
+                notice.told()
+            );
+            self.warn(path, message);
         }
     }
 

@@ -219,3 +219,27 @@ proptest! {
         }
     }
 }
+
+/// What is announced and has not begun is called off when groups cease; what has begun comes to its end.
+#[test]
+fn what_ceases_keeps_what_has_begun_alone() {
+    let noticed = GroupFailures { notice: Span::from_secs(5_000), ..groups("4", 1_000, 100, 50) };
+    let now = Time::from_secs(20_000);
+    let mut outages = outages(16, &noticed);
+    while outages.next().is_some_and(|at| at <= now) {
+        let at = outages.next().expect("it is there");
+        outages.due(at);
+        outages.draining(at);
+    }
+    assert!(outages.coming.len() > 4, "several failures are announced");
+    let begun = outages.coming.iter().filter(|Reverse((.., begins))| *begins <= now).count();
+    let ceased = GroupOutages::ceasing(16, outages.save(), now);
+    assert_eq!(ceased.coming.len(), begun);
+    assert!(ceased.coming.iter().all(|Reverse((from, ..))| *from <= now + Span::from_secs(50)));
+    // Saved and resumed, it is the same.
+    assert_eq!(GroupOutages::ceasing(16, ceased.save(), Time::ZERO).save(), ceased.save());
+    // Under rules of the same processes what is announced stays.
+    let mut same = self::outages(16, &noticed);
+    same.restore(outages.save(), now);
+    assert_eq!(same.coming.len(), outages.coming.len());
+}

@@ -32,6 +32,10 @@ impl Checker<'_> {
         let instead = "means of hours or more are usual, such as `exponential[mean=20 d]`";
         self.fine(&path.key("every"), keys.every.mean(), who, instead);
         let notice = keys.notice.or(churn.notice).unwrap_or_default();
+        if matches!(size, GroupSize::Rack(_)) {
+            let who = "the machines of a rack stay up";
+            self.warn_of_long_notice(&path.key("notice"), notice, keys.every.mean(), who);
+        }
         Some(GroupFailures { every: keys.every, size, window: keys.window, down, notice })
     }
 
