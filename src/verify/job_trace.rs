@@ -21,7 +21,7 @@ pub(crate) struct Begun {
 pub(super) struct JobTrace {
     /// Whether it may run beyond its estimate, as tasks may whose estimates err.
     pub(super) overrun: bool,
-    /// The beginning of its first segment.
+    /// The beginning of its first segment, or when it stood still before it had run.
     pub(super) first: Option<Time>,
     /// Its last segment.
     pub(super) last: Option<SegmentRecord>,
@@ -86,7 +86,11 @@ impl JobTrace {
                 self.losses.push((event.attempt, event.time));
             }
             EventKind::Extended | EventKind::Reduced => self.commanded = Some(event.time),
-            EventKind::Stalled => self.halts.push((event.time, Time::NEVER)),
+            EventKind::Stalled => {
+                // One that began at that very instant has no segment before it.
+                self.first.get_or_insert(event.time);
+                self.halts.push((event.time, Time::NEVER));
+            }
             EventKind::Continued => {
                 if let Some((_, to)) = self.halts.last_mut().filter(|(_, to)| *to == Time::NEVER) {
                     *to = event.time;

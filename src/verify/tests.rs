@@ -264,6 +264,15 @@ fn a_job_that_stands_still_keeps_its_processors() {
     first(&judge(site(), &halted, &rows, &jobs), Rule::Capacity, 6, &[1, 2], "processor 1 of delft");
     let legal = judge(site(), &halted, &[rows[0].clone(), rows[2].clone()], &jobs[1..]);
     assert!(legal.is_valid(), "{:?}", legal.first());
+    // One whose machine leaves at the instant at which it begins has run for no time before it stands still.
+    let begins = [segment(1, 9, 13, (0, 2))];
+    let started_at = |at| {
+        let row =
+            JobRecord { start: Some(Time::from_secs(at)), run: Span::from_secs(4), ..job(1, 0, at, 13, 2) };
+        judge(site(), &halted, &begins, &[row])
+    };
+    assert!(started_at(6).is_valid(), "{:?}", started_at(6).first());
+    first(&started_at(7), Rule::Rows, 6, &[1], "job 1 started at 7 s by its row");
 }
 
 #[test]

@@ -206,6 +206,11 @@ impl GroupOutages {
                     .into_iter()
                     .map(|machine| (machine, if fallen.contains(machine) { Turn::Down } else { Turn::Up })),
             );
+            // Nothing happens when a machine would have come back that another group keeps longer.
+            let stale = |(at, machine): (Time, u32)| self.until[machine as usize] != at;
+            while self.ends.peek().is_some_and(|top| stale(top.0)) {
+                self.ends.pop();
+            }
         }
         turns
     }

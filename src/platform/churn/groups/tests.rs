@@ -175,8 +175,9 @@ proptest! {
         mean in 10_u64..3_000,
         window in 0_u64..400,
         stop in 0_u64..20_000,
+        notice in prop_oneof![Just(0), 1_u64..500],
     ) {
-        let rules = groups(size, every, mean, window);
+        let rules = GroupFailures { notice: Span::from_secs(notice), ..groups(size, every, mean, window) };
         let until = Time::from_secs(20_000);
         let fresh = outages(machines, &rules);
         // All outages, drawn one failure after the other.
@@ -203,9 +204,17 @@ proptest! {
                 let mut again = outages(machines, &rules);
                 again.restore(run.save(), Time::from_secs(stop));
                 prop_assert_eq!(again.save(), run.save());
+                // From here on the two wake up at the same instants, also at those at which nothing happens.
+                let (mut straight, mut resumed) = (run, again.clone());
+                while let Some(at) = straight.next().filter(|at| *at <= until) {
+                    prop_assert_eq!(resumed.next(), Some(at));
+                    prop_assert_eq!(straight.due(at), resumed.due(at));
+                    prop_assert_eq!(straight.draining(at), resumed.draining(at));
+                }
                 (run, restored) = (again, true);
             }
             let due = run.due(at);
+            run.draining(at);
             let mut last = None;
             for (machine, turn) in due {
                 prop_assert!(last < Some(machine), "in order, and once");
