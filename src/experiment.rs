@@ -31,6 +31,7 @@ mod replay;
 mod rerun;
 mod resume;
 mod run;
+mod scratch;
 mod single;
 mod snapshots;
 mod summary;
@@ -56,6 +57,7 @@ pub use replay::ReplayScenario;
 pub use rerun::rerun;
 pub use resume::{ResumePoint, Stored};
 pub use run::{Inputs, Run};
+pub(crate) use scratch::scratch;
 pub use snapshots::{
     PlaceFacts, SnapshotFacts, SnapshotRow, StoreFacts, describe_snapshot, describe_store, prune,
 };

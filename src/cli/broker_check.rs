@@ -1,12 +1,9 @@
 //! `gridemu broker-check`
 
-use std::path::PathBuf;
-use std::{env, fs, process};
-
 use clap::Args as ClapArgs;
 
 use super::{run, say};
-use crate::experiment::{RunError, check_program};
+use crate::experiment::{RunError, check_program, scratch};
 use crate::grid::Policies;
 use crate::scenario::Override;
 
@@ -30,9 +27,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let mut sets: Vec<Override> = run::program(&args.command)?;
     sets.push(Override::option("--timeout", "broker.timeout", &args.timeout));
-    let folder: PathBuf = env::temp_dir().join(format!("gridemu-broker-check-{}", process::id()));
+    let folder = scratch("broker-check")?;
     let mut lines = Ok(());
-    let checked = check_program(&sets, &folder, policies, |check| {
+    let checked = check_program(&sets, folder.path(), policies, |check| {
         let (word, found) = match &check.found {
             Ok(found) => ("ok", found.clone()),
             Err(problem) => ("FAILED", format!("expected: {}\n{:31}found: {problem}", check.expected, "")),
@@ -40,7 +37,6 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         let line = say(&format!("{word:8} {:20}  {found}", check.name));
         lines = std::mem::replace(&mut lines, Ok(())).and(line);
     });
-    let _ = fs::remove_dir_all(&folder);
     lines?;
     if checked? {
         return Ok(());

@@ -1,14 +1,12 @@
 //! `gridemu drill`
 
 use std::path::PathBuf;
-use std::{env, fs, process};
 
 use clap::Args as ClapArgs;
 
 use super::{progress, run, say, say_json, signals};
-use crate::experiment::{Progress, RunError};
+use crate::experiment::{Progress, RunError, scratch};
 use crate::grid::Policies;
-use crate::model::{Named, RegistryError};
 use crate::report::{drill_list, drill_markdown, drill_table};
 use crate::scenario::Override;
 use crate::study::{Contender, DrillFile, drill};
@@ -66,19 +64,20 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         return list(&drills, args.json, policies);
     }
     let contenders = contenders(args, policies)?;
-    let scratch = env::temp_dir().join(format!("gridemu-drill-{}", process::id()));
-    let folder = args.out.as_ref().unwrap_or(&scratch);
-    if args.out.is_none() {
-        signals::remove_at_end(&scratch);
-    }
+    let unkept;
+    let folder = match &args.out {
+        Some(out) => out,
+        None => {
+            unkept = scratch("drill")?;
+            signals::remove_at_end(unkept.path());
+            unkept.path()
+        }
+    };
     let progress = Progress::default();
     let threads = args.threads.map(usize::from);
     let ran = progress::shown("drills", &progress, || {
         drill(&drills, &contenders, folder, threads, policies, &progress)
     });
-    if args.out.is_none() {
-        let _ = fs::remove_dir_all(&scratch);
-    }
     let ran = ran?;
     match (args.json, args.markdown) {
         (true, _) => say_json(&ran)?,
@@ -117,10 +116,7 @@ fn contenders(args: &Args, policies: &Policies) -> Result<Vec<Contender>, RunErr
     let seed: Vec<Override> = seed.collect();
     let mut contenders = Vec::new();
     for written in &args.broker {
-        let mut sets = match policy(written, policies)? {
-            true => vec![Override::option("--broker", "broker.policy", written)],
-            false => run::program(written)?,
-        };
+        let mut sets = run::broker(written, policies)?;
         sets.extend(seed.iter().cloned());
         contenders.push(Contender { name: written.clone(), sets });
     }
@@ -128,17 +124,4 @@ fn contenders(args: &Args, policies: &Policies) -> Result<Vec<Contender>, RunErr
         contenders.push(Contender { name: "the drill's broker".to_owned(), sets: seed });
     }
     Ok(contenders)
-}
-
-/// Whether a broker is a policy, and not a command.
-fn policy(written: &str, policies: &Policies) -> Result<bool, RunError> {
-    let Ok(named) = written.parse::<Named>() else { return Ok(false) };
-    match policies.broker.build(&named, 0) {
-        Ok(_) => Ok(true),
-        Err(RegistryError::Unknown { .. }) => Ok(false),
-        Err(error @ RegistryError::Param(_)) => {
-            Err(RunError::request(format!("`--broker {written}`: {error}"))
-                .with_hint(format!("`gridemu policies {}` has its parameters", named.name)))
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::check::SetArgs;
-use super::{progress, say, say_json};
+use super::{progress, run, say, say_json};
 use crate::experiment::{ForkOptions, Progress, RunError, Stored, fork};
 use crate::grid::Policies;
 use crate::model::Named;
@@ -16,7 +16,8 @@ const EXAMPLES: &str = "\
 Examples:
   gridemu run configs/quickstart.toml --out results --checkpoint store
   gridemu fork store --at '3 d' --set broker.policy=random
-  gridemu fork store --at '3 d' --set site.delft.policy=fcfs --out futures";
+  gridemu fork store --at '3 d' --set site.delft.policy=fcfs --out futures
+  gridemu fork store --at '3 d' --broker \"python3 mct.py\"";
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
@@ -36,6 +37,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "POLICY")]
     policy: Option<Named>,
 
+    /// Another broker: a policy, or a program with its arguments, as for `gridemu run --broker`
+    #[arg(long, value_name = "POLICY|COMMAND")]
+    broker: Option<String>,
+
     /// Write the files of both futures to this folder: `as-it-was` and `changed`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -47,12 +52,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, policies: &Policies) -> Result<(), RunError> {
     let stored = Stored::open(&args.store, policies)?;
-    let options = ForkOptions {
-        at: Time::ZERO + args.at,
-        sets: args.sets.overrides(),
-        policy: args.policy,
-        out: args.out,
-    };
+    let mut sets = args.broker.as_deref().map_or(Ok(Vec::new()), |broker| run::broker(broker, policies))?;
+    sets.extend(args.sets.overrides());
+    let options = ForkOptions { at: Time::ZERO + args.at, sets, policy: args.policy, out: args.out };
     let progress = Progress::default();
     let futures = progress::shown("both futures", &progress, || fork(&stored, &options, &progress))?;
     if args.json {

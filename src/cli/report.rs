@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
+use tempfile::TempDir;
 
 use super::figures::{FigureArgs, failed, refused};
 use super::{runs_in, say, talk};
-use crate::experiment::{RunError, network_of_workflows, submitted_workflows};
+use crate::experiment::{RunError, network_of_workflows, scratch, submitted_workflows};
 use crate::grid::Policies;
 use crate::model::JobClasses;
 use crate::output::RunFolder;
@@ -101,17 +102,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
 /// `--report` of a run: the path of the page, and a temporary folder for the files of the run if it has no output folder.
 pub(super) struct PageOfRun {
     page: PathBuf,
-    scratch: Option<Scratch>,
-}
-
-/// A temporary folder that is removed on drop.
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // The user does not know of this folder, so a failure is not reported.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+    scratch: Option<TempDir>,
 }
 
 impl PageOfRun {
@@ -127,17 +118,12 @@ impl PageOfRun {
         if out.is_some() {
             return Ok(Some(Self { page, scratch: None }));
         }
-        let folder = std::env::temp_dir().join(format!("gridemu-report-{}", std::process::id()));
-        std::fs::create_dir(&folder).map_err(|error| {
-            RunError::request(format!("cannot create the folder `{}`: {error}", folder.display()))
-                .with_hint("add `--out DIR` for the files of the run")
-        })?;
-        Ok(Some(Self { page, scratch: Some(Scratch(folder)) }))
+        Ok(Some(Self { page, scratch: Some(scratch("report")?) }))
     }
 
     /// The temporary folder for the files of the run, if it has no output folder.
     pub(super) fn scratch(&self) -> Option<&Path> {
-        self.scratch.as_ref().map(|scratch| scratch.0.as_path())
+        self.scratch.as_ref().map(TempDir::path)
     }
 
     /// The error of a run that failed or was stopped, without what it left in the temporary folder, which is removed.

@@ -11,6 +11,7 @@ use super::{progress, signals, talk, trace};
 use crate::broker::outside::NAME;
 use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError};
 use crate::grid::Policies;
+use crate::model::{Named, RegistryError};
 use crate::scenario::{Override, Scenario, quoted};
 
 const EXAMPLES: &str = "\
@@ -72,9 +73,9 @@ pub(super) struct Args {
     #[arg(long, value_parser = ["actors", "direct"])]
     engine: Option<String>,
 
-    /// A program of your own in the place of the broker's policy, with its arguments, such as "python3 mct.py"; it runs in the current
+    /// The broker: a policy, or a program of your own in its place, with its arguments, such as "python3 mct.py"; it runs in the current
     /// folder (see docs/outside.md)
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "POLICY|COMMAND")]
     broker: Option<String>,
 
     /// Write the conversation with the broker's program to this file, a line of JSON a message
@@ -96,9 +97,11 @@ pub(super) struct Args {
 
 impl Args {
     /// Converts the options to the keys of the scenario that they stand for, so they become part of it.
-    fn overrides(&self) -> Result<Vec<Override>, RunError> {
+    fn overrides(&self, policies: &Policies) -> Result<Vec<Override>, RunError> {
         let mut overrides = self.sets.overrides();
-        overrides.extend(self.broker.as_deref().map(program).transpose()?.into_iter().flatten());
+        if let Some(typed) = &self.broker {
+            overrides.extend(broker(typed, policies)?);
+        }
         let options = [
             ("--pace", "clock.pace", &self.pace),
             ("--engine", "engine", &self.engine),
@@ -125,7 +128,23 @@ impl Args {
     }
 }
 
-/// The keys that `--broker` stands for.
+/// The keys that `--broker` stands for where it is a policy or a program.
+pub(super) fn broker(typed: &str, policies: &Policies) -> Result<Vec<Override>, RunError> {
+    let Ok(named) = typed.parse::<Named>() else { return program(typed) };
+    match policies.broker.build(&named, 0) {
+        Ok(_) => Ok(vec![
+            Override::option("--broker", "broker.policy", typed),
+            Override::option("--broker", "broker.command", "none"),
+        ]),
+        Err(RegistryError::Unknown { .. }) => program(typed),
+        Err(error @ RegistryError::Param(_)) => {
+            Err(RunError::request(format!("`--broker {typed}`: {error}"))
+                .with_hint(format!("`gridemu policies {}` has its parameters", named.name)))
+        }
+    }
+}
+
+/// The keys that `--broker` stands for where it is a program.
 pub(super) fn program(typed: &str) -> Result<Vec<Override>, RunError> {
     let words = shlex::split(typed).filter(|words| !words.is_empty()).ok_or_else(|| {
         RunError::request(format!("`--broker {typed}` is no command"))
@@ -141,7 +160,7 @@ pub(super) fn program(typed: &str) -> Result<Vec<Override>, RunError> {
 }
 
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
-    let mut scenario = Scenario::load(&args.scenario, &args.overrides()?, policies)?;
+    let mut scenario = Scenario::load(&args.scenario, &args.overrides(policies)?, policies)?;
     scenario.check_effects(args.report.is_some())?;
     let output = &scenario.resolved.output;
     let folder = output.folder.clone();

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::checkpoint::{AtBarrier, Checkpointer, Control, RunState, Spent};
 use super::clock::now;
 use super::ledgers::{ledgers, moved};
+use super::program::Conversation;
 use super::recorder::Recorder;
 use super::{Commands, Inputs, Progress, RunError, RunErrorKind};
 use crate::grid::{Grid, Halt, Merge, RunSegment, WindowOptions};
@@ -109,6 +110,11 @@ impl ActiveRun {
         AtBarrier { grid: &self.grid, merge: &self.merge, recorder: &mut self.recorder, spent }
     }
 
+    /// Has what was said with the broker's program on the disk, if there is one, before a state is taken that builds on it.
+    fn flush_conversation(&self) -> Result<(), RunError> {
+        self.inputs.program.as_ref().map_or(Ok(()), Conversation::flush)
+    }
+
     /// Runs on to the instant `at` and returns the state there; `None` if the run is over before.
     ///
     /// # Errors
@@ -119,7 +125,10 @@ impl ActiveRun {
         let segment = self.segment(Some(at), None);
         self.driven += now() - started;
         match segment {
-            Ok(RunSegment::Barrier(_)) => RunState::of(&mut self.at_barrier()).map(Some),
+            Ok(RunSegment::Barrier(_)) => {
+                self.flush_conversation()?;
+                RunState::of(&mut self.at_barrier()).map(Some)
+            }
             Ok(RunSegment::Over) => Ok(None),
             // A file that cannot be written is the reason, not the segment that it ended.
             Err(error) => self.recorder.finish().map_err(RunError::from).and(Err(error)),
@@ -215,9 +224,7 @@ impl ActiveRun {
                 (RunSegment::Barrier(at), None) => return Err(RunError::stopped_for_good(at, 0, None)),
                 (RunSegment::Barrier(at), Some(checkpointer)) => {
                     control.halt.clear();
-                    if let Some(program) = &self.inputs.program {
-                        program.flush()?;
-                    }
+                    self.flush_conversation()?;
                     checkpointer.take(self.at_barrier(), at, control.is_stopped())?;
                 }
             }

@@ -1,5 +1,6 @@
 //! Forks: an alternative future of a run, from a snapshot on.
 
+mod conversations;
 mod futures;
 mod past;
 mod witness;
@@ -15,6 +16,7 @@ use crate::model::Named;
 use crate::output::{OutputDir, OutputMark};
 use crate::scenario::{Override, PlannedWorkload, Scenario};
 use crate::units::Time;
+use conversations::Conversations;
 pub use futures::{Branch, Difference, Futures};
 use past::Past;
 pub(super) use witness::Witness;
@@ -78,9 +80,11 @@ fn of_run(
     let sets = at_each_site(old, sets)?;
     let file = stored.typed_in.join("scenario.toml");
     let mut new = Scenario::read(&file, &stored.text, &sets, run.policies())?;
-    if old.resolved.program.is_some() || new.resolved.program.is_some() {
-        return Err(RunError::request("a run whose broker is a program cannot be forked")
-            .with_hint("run the other scenario from its beginning"));
+    if let (Some(before), Some(after)) = (&old.resolved.program, &new.resolved.program)
+        && (&before.command, &before.fallback) != (&after.command, &after.fallback)
+    {
+        return Err(RunError::request("another program cannot go on with the conversation of the broker's")
+            .with_hint("fork to a policy (`--broker mct`), or run the other scenario from its beginning"));
     }
     let refuse = |message: &str| {
         Err(RunError::request(format!("the run cannot continue with these changes: {message}"))
@@ -129,7 +133,17 @@ fn of_run(
         scenario.resolved.output.folder = folder(options, old.resolved.output.folder.as_deref(), name)?;
     }
     let [origin, changed] = [origin, new].map(|scenario| Run::new(scenario, run.threads(), run.policies()));
+    // The conversation of the run stays as it is: each future goes on with one of its own.
+    let conversations = old.resolved.program.is_some().then(|| Conversations::of(stored)).transpose()?;
+    let origin = match &conversations {
+        Some(conversations) => origin.going_on(conversations.as_it_was()),
+        None => origin,
+    };
     let past = if past.at < at { past.run_on(&origin, at, progress)? } else { past };
+    let changed = match conversations.as_ref().filter(|_| changed.scenario().resolved.program.is_some()) {
+        Some(conversations) => changed.going_on_otherwise(conversations.changed()?),
+        None => changed,
+    };
     branch.jobs = past.jobs;
     // The changed future is not a run under one description.
     let note = format!(

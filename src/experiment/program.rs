@@ -200,6 +200,7 @@ impl Start<'_> {
             log: None,
             journal: None,
             past: None,
+            goes_on: GoesOn::AsItWas,
             trouble: None,
             waited: Arc::default(),
             progress: self.progress.clone(),
@@ -242,12 +243,25 @@ impl Start<'_> {
     ///
     /// # Errors
     /// `RunErrorKind::Request` if the journal cannot be read.
-    pub(super) fn resumed(&self, journal: &Path) -> Result<(BrokerPolicyInfo, Conversation), RunError> {
+    pub(super) fn resumed(
+        &self,
+        journal: &Path,
+        how: GoesOn,
+    ) -> Result<(BrokerPolicyInfo, Conversation), RunError> {
         let hello = Past::hello(journal).map_err(|problem| self.failed(problem))?;
         let mut program = self.program();
-        program.past = Some(Earlier::Closed(journal.to_owned()));
+        (program.past, program.goes_on) = (Some(Earlier::Closed(journal.to_owned())), how);
         self.policy(program, &hello)
     }
+}
+
+/// How a conversation goes on from a snapshot.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum GoesOn {
+    /// What was said after it is said again.
+    AsItWas,
+    /// What was said after it is forgotten, and the program may be told other facts than before.
+    Otherwise,
 }
 
 /// What was said in an earlier process.
@@ -271,6 +285,7 @@ struct Program {
     log: Option<Log>,
     journal: Option<Journal>,
     past: Option<Earlier>,
+    goes_on: GoesOn,
     /// Why the conversation cannot go on.
     trouble: Option<String>,
     waited: Arc<AtomicU64>,
@@ -324,7 +339,8 @@ impl Program {
             let (asked, answered) = past.pair()?;
             let line = [b"{\"replayed\":true,", asked.get(1..).unwrap_or_default(), b"\n"].concat();
             self.exchange(&line, &mut answer)?;
-            if let Answered::Line(before) = answered
+            // Under another description a program may judge the past otherwise; what it decided then holds.
+            if let (Answered::Line(before), GoesOn::AsItWas) = (answered, self.goes_on)
                 && !is_same(&before, &answer)
             {
                 return Err(format!(
@@ -356,7 +372,7 @@ impl Program {
         }
         match self.past.take() {
             Some(Earlier::Open(past)) => self.catch_up(past)?,
-            Some(Earlier::Closed(path)) => self.catch_up(Past::open(&path, 0)?)?,
+            Some(Earlier::Closed(path)) => self.catch_up(Past::open(&path, 0, self.goes_on)?)?,
             None => {}
         }
         if let Some(journal) = &mut self.journal {
@@ -410,8 +426,8 @@ impl Oracle for Shared {
         let program = &mut *self.program();
         let Some(Earlier::Closed(path)) = &program.past else { return };
         let path = path.clone();
-        let opened =
-            Past::open(&path, questions).and_then(|past| Ok((Journal::go_on(&path, past.end)?, past)));
+        let opened = Past::open(&path, questions, program.goes_on)
+            .and_then(|past| Ok((Journal::go_on(&path, past.end)?, past)));
         match opened {
             Ok((journal, past)) => {
                 (program.journal, program.past) = (Some(journal), Some(Earlier::Open(past)));

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::active_run::{ActiveRun, Driver};
 use super::checkpoint::{Anew, Checkpointer, Restored, Snapshot, create_store};
-use super::program::{Conversation, Start, Trial};
+use super::program::{Conversation, GoesOn, Start, Trial};
 use super::recorder::Recorder;
 use super::summary::counted;
 use super::timed::Read;
@@ -33,8 +33,8 @@ pub struct Run {
     logs: Option<Logs>,
     /// The file for the conversation with the broker's program.
     broker_log: Option<PathBuf>,
-    /// The journal of the conversation that goes on.
-    journal: Option<PathBuf>,
+    /// The journal of the conversation that goes on, and how.
+    journal: Option<(PathBuf, GoesOn)>,
     /// What is tried with the broker's program beside the run.
     trial: Trial,
     /// What clones of this run share of workloads that can be opened only once.
@@ -113,7 +113,12 @@ impl Run {
 
     /// The same run, in which the conversation of this journal goes on.
     pub(super) fn going_on(self, journal: PathBuf) -> Self {
-        Self { journal: Some(journal), ..self }
+        Self { journal: Some((journal, GoesOn::AsItWas)), ..self }
+    }
+
+    /// The same run, in which the conversation of this journal goes on otherwise from the snapshot on.
+    pub(super) fn going_on_otherwise(self, journal: PathBuf) -> Self {
+        Self { journal: Some((journal, GoesOn::Otherwise)), ..self }
     }
 
     /// The note for its summary, if it has one.
@@ -284,7 +289,7 @@ impl Run {
         let grid = &self.scenario.resolved.grid;
         let start = Start { plan, grid, registry: &self.policies.broker, progress, trial: &self.trial };
         let (info, conversation) = match &self.journal {
-            Some(journal) => start.resumed(journal)?,
+            Some((journal, how)) => start.resumed(journal, *how)?,
             None => start.anew(self.broker_log.as_deref())?,
         };
         let (grid, inputs) = self.build_of(inputs, &self.policies.clone().with_broker(info))?;

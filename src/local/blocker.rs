@@ -42,7 +42,7 @@ pub enum Blocker {
         /// Processors reserved.
         procs: u32,
     },
-    /// Machines that are down, or kept by a stalled job.
+    /// Machines that are down, drain, or are kept by a stalled job.
     Down {
         /// Their processors.
         procs: u32,

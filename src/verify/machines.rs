@@ -79,12 +79,16 @@ impl Machines {
         !self.draining.is_empty() || !self.drained.is_empty()
     }
 
-    /// A machine of `procs` that drained when an attempt began there.
-    pub(super) fn drained_at(&self, procs: &ProcSet, from: Time) -> Option<u32> {
+    /// A machine of `procs` that drained when an attempt began there. Where machines wake up an attempt may begin at the very instant at which they begin
+    /// to drain, since it had been given them before.
+    pub(super) fn drained_at(&self, procs: &ProcSet, from: Time, wakes: bool) -> Option<u32> {
         let drains = |machine: &u32| {
             let past = self.drained.get(machine).into_iter().flatten();
             let now = self.draining.get(machine).map(|since| (*since, Time::NEVER));
-            past.copied().chain(now).any(|(since, until)| since <= from && from < until)
+            past.copied().chain(now).any(|(since, until)| {
+                let has_begun = since < from || since == from && !wakes;
+                has_begun && from < until
+            })
         };
         procs.iter().map(|proc| proc / self.cores).find(drains)
     }

@@ -80,6 +80,12 @@ impl Platform {
         self.get(site).is_some_and(|facts| facts.abilities.preempts)
     }
 
+    /// Whether machines of a partition can sleep, and so wake up.
+    pub(super) fn wakes(&self, site: SiteId, partition: PartitionId) -> bool {
+        self.partition(site, partition)
+            .is_some_and(|partition| partition.groups.iter().any(|group| group.sleep.is_some()))
+    }
+
     /// Whether a site runs one job at a time on a processor.
     pub(super) fn is_exclusive(&self, site: SiteId) -> bool {
         self.get(site).is_some_and(|facts| facts.abilities.multiprogramming_level <= 1)

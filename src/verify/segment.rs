@@ -168,7 +168,8 @@ impl Checker {
         let down = state.machines.run(name, procs, (from, to));
         let is_attempt = last.is_none_or(|last| last.attempt != segment.attempt) && from >= platform.since;
         let is_checked = is_attempt && state.machines.drains();
-        let drains = is_checked.then(|| state.machines.drained_at(procs, from)).flatten();
+        let wakes = || platform.wakes(site, partition);
+        let drains = is_checked.then(|| state.machines.drained_at(procs, from, wakes())).flatten();
         // Nor is it a start when the job continues after that.
         let continues = |trace: &JobTrace| trace.halts.iter().any(|(_, until)| *until == from);
         let resumes = preempts && last.is_some_and(|last| last.to < from);

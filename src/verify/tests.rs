@@ -4,9 +4,9 @@ use super::*;
 use crate::local::Abilities;
 use crate::model::{
     Cause, EventCause, EventRecord, JobId, JobRecord, Named, Origin, Outcome, PartitionSpec, ProcSet,
-    RejectReason, Reservation, SegmentRecord, SiteSpec,
+    RejectReason, Reservation, SegmentRecord, SiteSpec, SleepSpec,
 };
-use crate::units::{Energy, Money, Rate, Span};
+use crate::units::{Energy, Money, Power, Rate, Span};
 
 const ROW: Row = Row { file: "test", line: 0 };
 
@@ -216,6 +216,15 @@ fn attempts_that_begin_on_machines_that_drain() {
     for (from, end) in [(6, 15), (2, 5)] {
         assert!(verdict(&events(from, end)).is_valid());
     }
+    // Machines that were woken up for it may begin to drain when they are awake.
+    let mut sleeps = site();
+    let (asleep, waking, falling) = (Power::ZERO, Power::ZERO, Power::ZERO);
+    let wake = Span::from_secs(5);
+    sleeps.partitions[0].groups[0].sleep =
+        Some(SleepSpec { asleep, wake, waking, fall: Span::ZERO, falling });
+    let verdict = |from| judge(sleeps.clone(), &events(from, 15), &rows, &[job(1, 0, 5, 15, 4)]);
+    assert!(verdict(5).is_valid());
+    first(&verdict(4), Rule::Draining, 5, &[1], "machine 2 drains then");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod broken;
 mod checked;
 mod examples;
+mod forked;
 mod protocol;
 mod resumed;
 

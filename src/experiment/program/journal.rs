@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::GoesOn;
+
 /// The name of the file in the folder of a store.
 pub(in crate::experiment) const FILE: &str = "conversation";
 
@@ -113,8 +115,8 @@ impl Past {
         }
     }
 
-    /// Reads what was said after so many questions.
-    pub(super) fn open(path: &Path, questions: u64) -> Result<Self, String> {
+    /// Reads what was said after so many questions; that is nothing if the conversation goes on otherwise from there.
+    pub(super) fn open(path: &Path, questions: u64, how: GoesOn) -> Result<Self, String> {
         let fail = |error: std::io::Error| trouble("read", path, &error);
         let mut file = BufReader::new(File::open(path).map_err(fail)?);
         let (mut line, mut at, mut number) = (Vec::new(), 0_u64, 0_u64);
@@ -123,6 +125,9 @@ impl Past {
             line.clear();
             let read = file.read_until(b'\n', &mut line).map_err(fail)?;
             if read == 0 || !line.ends_with(b"\n") {
+                break;
+            }
+            if how == GoesOn::Otherwise && number == questions && row > 1 && line.starts_with(b">") {
                 break;
             }
             at += read as u64;

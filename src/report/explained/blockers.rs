@@ -54,7 +54,7 @@ impl BlockerFacts {
                 ("reservation", format!("reservation `{name}`"), *procs, Some(*from), how)
             }
             Blocker::Down { procs } => {
-                let how = format!("{} are down, or kept by stalled jobs", processors(*procs));
+                let how = format!("{} are down, drain, or are kept by stalled jobs", processors(*procs));
                 ("down", "of the machines".to_owned(), *procs, None, how)
             }
             Blocker::Cap { procs } => {

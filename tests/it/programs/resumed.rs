@@ -9,7 +9,7 @@ use crate::cli::gridemu;
 
 /// Sends each task to the next pool in turn: what it does depends on all that it did. `how` is what it saves, `kill` the question at which it
 /// kills the run, unless it has been resumed.
-const TURNS: &str = r#"
+pub(super) const TURNS: &str = r#"
 import json, os, signal, sys
 how, kill = sys.argv[1], int(sys.argv[2])
 turn, sent, resumed = 0, 0, False
