@@ -1,7 +1,7 @@
 //! The results of drills: a table, and in words what did not hold.
 
 use super::figures::{count, duration, noun, number, wrapped};
-use super::tables::{Columns, text_table};
+use super::tables::Columns;
 use crate::study::{DrillRan, Failure, Value};
 
 /// Maximum width of a line, in characters.
@@ -30,7 +30,7 @@ pub fn drill_table(ran: &[DrillRan]) -> String {
     [&[table + "\n"], &failures[..]].concat().join("\n")
 }
 
-/// The same for a page: a table with a row a drill and a column a broker, then what did not hold.
+/// The same for a page: a table with a row a broker and a column a drill, then what did not hold.
 pub fn drill_markdown(ran: &[DrillRan]) -> String {
     let [brokers, drills] =
         [|ran: &DrillRan| ran.broker.clone(), |ran: &DrillRan| ran.drill.clone()].map(|name| {
@@ -80,18 +80,18 @@ fn of_one(ran: &[DrillRan], broker: &str) -> String {
         .finish()
 }
 
-/// A row a broker, so that their names may be long and drills are read from left to right.
+/// A row a drill, a column a broker: there are more drills than anyone compares brokers.
 fn of_several(ran: &[DrillRan], brokers: &[&str]) -> String {
     let drills = in_order(ran.iter().map(|ran| ran.drill.as_str()));
-    let header: Vec<&str> = std::iter::once("").chain(drills.iter().copied()).collect();
-    let rows = brokers.iter().map(|broker| {
-        let cell = |drill: &&str| {
-            let found = ran.iter().find(|ran| ran.broker == *broker && ran.drill == **drill);
-            found.map_or_else(|| "-".to_owned(), word)
-        };
-        std::iter::once((*broker).to_owned()).chain(drills.iter().map(cell)).collect()
-    });
-    text_table(header.len(), &header, rows)
+    let cell = |drill: &str, broker: &str| {
+        let found = ran.iter().find(|ran| ran.broker == broker && ran.drill == drill);
+        found.map_or_else(|| "-".to_owned(), word)
+    };
+    let column = |columns: Columns, broker: &&str| {
+        columns.text(broker, drills.iter().map(|drill| cell(drill, broker)))
+    };
+    let names = Columns::default().text("drill", drills.iter().map(|drill| (*drill).to_owned()));
+    brokers.iter().fold(names, column).finish()
 }
 
 /// What did not hold in a drill; `None` if everything did.
@@ -226,11 +226,12 @@ mod tests {
         ");
         let several = [all("mine"), vec![ran("lost-site", "python3 other.py", Vec::new())]].concat();
         let lines = |text: &str, count| text.lines().take(count).collect::<Vec<_>>().join("\n");
-        assert_snapshot!(lines(&drill_table(&several), 4), @"
-                            lost-site   slow-site   held-jobs
-        ------------------------------------------------------
-         mine               held        FAILED      FAILED
-         python3 other.py   held        -           -
+        assert_snapshot!(lines(&drill_table(&several), 5), @"
+         drill       mine     python3 other.py
+        ---------------------------------------
+         lost-site   held     held
+         slow-site   FAILED   -
+         held-jobs   FAILED   -
         ");
         assert_snapshot!(lines(&drill_markdown(&several), 6), @"
         | broker | lost-site | slow-site | held-jobs |
