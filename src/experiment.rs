@@ -51,6 +51,7 @@ pub use export::export_workflow;
 pub use fork::{Branch, Difference, ForkOptions, Futures, fork};
 pub use notes::without_effect;
 pub use program::find_program;
+pub(crate) use program::in_path;
 pub use program_check::{ProgramCheck, check_program};
 pub use progress::{Notice, Progress, RunsDone};
 pub use replay::ReplayScenario;

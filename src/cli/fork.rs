@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::check::SetArgs;
-use super::{progress, run, say, say_json};
-use crate::experiment::{ForkOptions, Progress, RunError, Stored, fork};
+use super::{progress, run, say, say_json, signals};
+use crate::experiment::{ForkOptions, Progress, RunError, Stored, fork, scratch};
 use crate::grid::Policies;
 use crate::model::Named;
 use crate::report::futures_table;
@@ -52,9 +52,19 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, policies: &Policies) -> Result<(), RunError> {
     let stored = Stored::open(&args.store, policies)?;
-    let mut sets = args.broker.as_deref().map_or(Ok(Vec::new()), |broker| run::broker(broker, policies))?;
-    sets.extend(args.sets.overrides());
-    let options = ForkOptions { at: Time::ZERO + args.at, sets, policy: args.policy, out: args.out };
+    let mut sets = args.sets.overrides();
+    if let Some(broker) = &args.broker {
+        sets.extend(run::broker(broker, policies)?);
+    }
+    let folder = scratch("fork")?;
+    signals::remove_at_end(folder.path());
+    let options = ForkOptions {
+        at: Time::ZERO + args.at,
+        sets,
+        policy: args.policy,
+        out: args.out,
+        scratch: Some(folder.path().to_owned()),
+    };
     let progress = Progress::default();
     let futures = progress::shown("both futures", &progress, || fork(&stored, &options, &progress))?;
     if args.json {

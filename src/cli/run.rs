@@ -9,7 +9,7 @@ use super::report::PageOfRun;
 use super::show::ShowArgs;
 use super::{progress, signals, talk, trace};
 use crate::broker::outside::NAME;
-use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError};
+use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError, in_path};
 use crate::grid::Policies;
 use crate::model::{Named, RegistryError};
 use crate::scenario::{Override, Scenario, quoted};
@@ -136,6 +136,15 @@ pub(super) fn broker(typed: &str, policies: &Policies) -> Result<Vec<Override>, 
             Override::option("--broker", "broker.policy", typed),
             Override::option("--broker", "broker.command", "none"),
         ]),
+        // One word that is no program either is a policy with a slip of the pen.
+        Err(error @ RegistryError::Unknown { .. })
+            if named.params.is_empty() && !typed.contains('/') && in_path(Path::new(typed)).is_none() =>
+        {
+            Err(RunError::request(format!(
+                "`--broker {typed}`: {error}; and there is no program of this name in the folders of PATH"
+            ))
+            .with_hint("one in this folder is written `./name`"))
+        }
         Err(RegistryError::Unknown { .. }) => program(typed),
         Err(error @ RegistryError::Param(_)) => {
             Err(RunError::request(format!("`--broker {typed}`: {error}"))

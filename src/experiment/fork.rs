@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::active_run::ActiveRun;
 use super::resume::Stored;
-use super::{Control, Progress, Run, RunError};
+use super::{Control, Progress, Run, RunError, find_program};
+use crate::broker::outside::NAME;
 use crate::grid;
 use crate::metrics::{Fingerprint, GridMeasures, GridSummary, Window};
 use crate::model::Named;
@@ -32,6 +33,8 @@ pub struct ForkOptions {
     pub policy: Option<Named>,
     /// The folder for the files of both futures, each in a folder of its own.
     pub out: Option<PathBuf>,
+    /// An empty folder for files that nobody keeps; without one they have a folder of their own.
+    pub scratch: Option<PathBuf>,
 }
 
 /// The folder of the unchanged future.
@@ -80,11 +83,15 @@ fn of_run(
     let sets = at_each_site(old, sets)?;
     let file = stored.typed_in.join("scenario.toml");
     let mut new = Scenario::read(&file, &stored.text, &sets, run.policies())?;
-    if let (Some(before), Some(after)) = (&old.resolved.program, &new.resolved.program)
-        && (&before.command, &before.fallback) != (&after.command, &after.fallback)
-    {
-        return Err(RunError::request("another program cannot go on with the conversation of the broker's")
-            .with_hint("fork to a policy (`--broker mct`), or run the other scenario from its beginning"));
+    if let (Some(before), Some(after)) = (&old.resolved.program, &new.resolved.program) {
+        let hint = "fork to a policy (`--broker mct`), or run the other scenario from its beginning";
+        let refused = |what| Err(RunError::request(what).with_hint(hint));
+        if before.words() != after.words() {
+            return refused("another program cannot go on with the conversation of the broker's");
+        }
+        if before.fallback != after.fallback {
+            return refused("another `fallback` cannot go on where that of the run may have begun");
+        }
     }
     let refuse = |message: &str| {
         Err(RunError::request(format!("the run cannot continue with these changes: {message}"))
@@ -92,6 +99,18 @@ fn of_run(
     };
     branch.changes = grid::changes(&old.resolved.grid, &new.resolved.grid, at)
         .map_err(|error| RunError::request(&error).with_hint(error.hint()))?;
+    let programs = [&old.resolved.program, &new.resolved.program];
+    for plan in programs.into_iter().flatten() {
+        // The registry knows programs by one name.
+        let command = format!("program `{}`", plan.line());
+        branch.changes.iter_mut().for_each(|change| *change = change.replace(&format!("`{NAME}`"), &command));
+    }
+    if let [Some(before), Some(after)] = programs
+        && before.timeout != after.timeout
+    {
+        let [before, after] = [before, after].map(|plan| plan.timeout.as_secs_f64());
+        branch.changes.push(format!("broker: timeout: {after} s instead of {before} s"));
+    }
     let workloads = |run: &Scenario| -> Vec<Option<PlannedWorkload>> {
         run.resolved
             .site_workloads
@@ -134,7 +153,8 @@ fn of_run(
     }
     let [origin, changed] = [origin, new].map(|scenario| Run::new(scenario, run.threads(), run.policies()));
     // The conversation of the run stays as it is: each future goes on with one of its own.
-    let conversations = old.resolved.program.is_some().then(|| Conversations::of(stored)).transpose()?;
+    let apart = || Conversations::of(stored, options.scratch.as_deref());
+    let conversations = old.resolved.program.is_some().then(apart).transpose()?;
     let origin = match &conversations {
         Some(conversations) => origin.going_on(conversations.as_it_was()),
         None => origin,
@@ -159,8 +179,11 @@ fn of_run(
         GridMeasures::new(resolved.definitions.clone(), Window::ALL, &resolved.grid.sites)
     };
     [&origin, &changed].into_iter().for_each(|run| run.forewarn(progress));
+    // What cannot be started is told before anything runs.
+    changed.scenario().resolved.program.as_ref().map_or(Ok(()), |plan| find_program(plan).map(|_| ()))?;
     let begun = past.restored(&origin, progress, false)?;
-    let (as_it_was, first) = carry_out(&origin, begun, Witness::new(measures()), progress)?;
+    let ran = carry_out(&origin, begun, Witness::new(measures()), progress);
+    let (as_it_was, first) = ran.map_err(|error| error.within("the unchanged future"))?;
     check(stored, as_it_was.fingerprint, progress);
     let after_first = first.measures();
     let begun = past.restored(&changed, progress, adopt)?;

@@ -25,7 +25,7 @@ use crate::broker::{BrokerPolicyInfo, BrokerRegistry};
 use crate::grid::pool_facts;
 use crate::metrics::ProgramSummary;
 use crate::model::{GridSpec, Named};
-use crate::scenario::{ProgramPlan, ScenarioError, shell_word};
+use crate::scenario::{ProgramPlan, ScenarioError};
 
 /// What a run knows of the program of its broker.
 pub(super) struct Conversation {
@@ -132,14 +132,18 @@ pub fn find_program(plan: &ProgramPlan) -> Result<PathBuf, RunError> {
             false => Err(missing(format!("there is no program `{}`", path.display()))),
         };
     }
-    #[expect(clippy::disallowed_methods, reason = "the shell starts a program by its name")]
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&folders).map(|folder| folder.join(path)).find(|path| path.is_file());
-    found.ok_or_else(|| {
+    in_path(path).ok_or_else(|| {
         missing(format!(
             "there is no program `{written}` in the folders of PATH; one beside the scenario is written `./{written}`"
         ))
     })
+}
+
+/// The program of this name in the folders of PATH.
+pub(crate) fn in_path(name: &Path) -> Option<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "the shell starts a program by its name")]
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 /// Keys that no version of the protocol has.
@@ -180,8 +184,7 @@ pub(super) enum Trial {
 
 impl Start<'_> {
     fn command(&self) -> String {
-        let words: Vec<String> = self.plan.command.iter().map(|word| shell_word(word)).collect();
-        words.join(" ")
+        self.plan.line()
     }
 
     fn failed(&self, problem: String) -> RunError {
@@ -339,12 +342,16 @@ impl Program {
             let (asked, answered) = past.pair()?;
             let line = [b"{\"replayed\":true,", asked.get(1..).unwrap_or_default(), b"\n"].concat();
             self.exchange(&line, &mut answer)?;
-            // Under another description a program may judge the past otherwise; what it decided then holds.
-            if let (Answered::Line(before), GoesOn::AsItWas) = (answered, self.goes_on)
+            if let Answered::Line(before) = answered
                 && !is_same(&before, &answer)
             {
+                // What it decided then holds, and it would go on as if it had decided otherwise.
+                let why = match self.goes_on {
+                    GoesOn::AsItWas => "before the run was resumed, so it is not deterministic",
+                    GoesOn::Otherwise => "in the run, since it judges the past by the changed scenario",
+                };
                 return Err(format!(
-                    "it answers question {number} otherwise than before the run was resumed, so it is not deterministic: {} instead of {}; \
+                    "it answers question {number} otherwise than {why}: {} instead of {}; \
                      with `save` in its answers it need not be asked again",
                     String::from_utf8_lossy(&answer),
                     String::from_utf8_lossy(&before)

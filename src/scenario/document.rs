@@ -8,6 +8,7 @@ use super::names::near;
 use super::problem::Problem;
 use super::set::{Override, Set, Stage};
 use super::tree::{Entry, Node, Origins, Path, Place, Value};
+use crate::broker::outside::NAME;
 
 /// The largest number of sites. It is limited because every two of them have a connection.
 pub(super) const MOST_SITES: usize = 2_000;
@@ -43,6 +44,7 @@ impl Document {
         document.apply(&mut sets, Stage::Head)?;
         document.use_files(folder)?;
         document.apply(&mut sets, Stage::Written)?;
+        document.leave_out_program();
         document.repeat()?;
         document.apply(&mut sets, Stage::Each)?;
         document.inherit();
@@ -68,6 +70,19 @@ impl Document {
             }
         }
         Ok(())
+    }
+
+    /// Who says that the broker has no program leaves out all that is about one.
+    fn leave_out_program(&mut self) {
+        let Some(broker) = self.root.table_mut().and_then(|root| root.get_mut("broker")) else { return };
+        let has_none = broker.node.get("command").is_some_and(|command| command.text() == Some("none"));
+        let Some(broker) = broker.node.table_mut().filter(|_| has_none) else { return };
+        for key in ["command", "folder", "timeout", "fallback"] {
+            broker.take(key);
+        }
+        if broker.get("policy").is_some_and(|policy| policy.node.text() == Some(NAME)) {
+            broker.take("policy");
+        }
     }
 
     fn sites(&mut self) -> Option<&mut Vec<Node>> {

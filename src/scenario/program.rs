@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::problem::Problem;
+use super::set::shell_word;
 use crate::model::Named;
 
 /// The program that decides for the broker.
@@ -24,6 +25,18 @@ pub struct ProgramPlan {
 impl ProgramPlan {
     /// How long an answer may take if nothing else is said.
     pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+
+    /// The command as for a shell.
+    pub(crate) fn line(&self) -> String {
+        let words: Vec<String> = self.command.iter().map(|word| shell_word(word)).collect();
+        words.join(" ")
+    }
+
+    /// The words of the command; those that name files, from the folder in which it runs, as these are called on the disk.
+    pub(crate) fn words(&self) -> Vec<PathBuf> {
+        let found = |word: &String| self.folder.join(word).canonicalize().ok().filter(|path| path.is_file());
+        self.command.iter().map(|word| found(word).unwrap_or_else(|| word.into())).collect()
+    }
 
     /// A problem with the program, at the place where it is written.
     pub(crate) fn problem(&self, message: String) -> Problem {

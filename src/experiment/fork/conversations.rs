@@ -10,18 +10,26 @@ use crate::experiment::program::JOURNAL;
 use crate::experiment::resume::Stored;
 use crate::experiment::scratch::scratch;
 
-/// Copies of the conversation of a run, one for each future, in a folder that is removed with them.
+/// Copies of the conversation of a run, one for each future.
 pub(super) struct Conversations {
-    folder: TempDir,
+    folder: PathBuf,
+    /// Removes the folder, if it is their own.
+    _own: Option<TempDir>,
 }
 
 impl Conversations {
-    /// The conversation of a stored run, as far as its store has it.
+    /// The conversation of a stored run, as far as its store has it, in this folder or in one that is removed with the copies.
     ///
     /// # Errors
     /// `RunErrorKind::Request` if it cannot be copied.
-    pub(super) fn of(stored: &Stored) -> Result<Self, RunError> {
-        let conversations = Self { folder: scratch("fork")? };
+    pub(super) fn of(stored: &Stored, folder: Option<&Path>) -> Result<Self, RunError> {
+        let conversations = match folder {
+            Some(folder) => Self { folder: folder.to_owned(), _own: None },
+            None => {
+                let own = scratch("fork")?;
+                Self { folder: own.path().to_owned(), _own: Some(own) }
+            }
+        };
         let of_run = stored.store.folder().join(JOURNAL);
         copy(&of_run, &conversations.as_it_was())?;
         Ok(conversations)
@@ -29,7 +37,7 @@ impl Conversations {
 
     /// That of the unchanged future, and of the run up to the fork.
     pub(super) fn as_it_was(&self) -> PathBuf {
-        self.folder.path().join("as-it-was")
+        self.folder.join("as-it-was")
     }
 
     /// That of the changed future: what was said up to now.
@@ -37,7 +45,7 @@ impl Conversations {
     /// # Errors
     /// `RunErrorKind::Request` if it cannot be copied.
     pub(super) fn changed(&self) -> Result<PathBuf, RunError> {
-        let changed = self.folder.path().join("changed");
+        let changed = self.folder.join("changed");
         copy(&self.as_it_was(), &changed)?;
         Ok(changed)
     }

@@ -15,11 +15,6 @@ impl Checker<'_> {
     pub(super) fn program(&mut self, path: &Path, keys: &BrokerKeys) -> Option<ProgramPlan> {
         let policy = &keys.policy.0;
         let Some(command) = &keys.command else {
-            // Who says that there is none leaves out the rest as well.
-            let said = self.document.root.get("broker").and_then(|broker| broker.get("command"));
-            if said.is_some_and(|said| said.text() == Some("none")) {
-                return None;
-            }
             let given = [("folder", keys.folder.is_some()), ("timeout", keys.timeout.is_some())];
             for (key, _) in
                 given.into_iter().chain([("fallback", keys.fallback.is_some())]).filter(|key| key.1)

@@ -53,12 +53,69 @@ fn the_twin_of_mct_has_its_futures() {
         let jobs = |folder: &Path| fs::read(folder.join("jobs.csv")).unwrap();
         assert_ne!(jobs(&out.join("changed")), jobs(Path::new(&twin)));
     }
-    for (store, broker) in [(&twin_store, "mct"), (&own_store, MCT)] {
+    let named = format!("program `{MCT}`");
+    for (store, broker, told) in
+        [(&twin_store, "mct", "`mct` instead of "), (&own_store, MCT, " instead of `mct`")]
+    {
         let (ran, out) = forked(folder.path(), store, "5 h", &["--broker", broker]);
         ran.well();
-        assert_same(&out.join("changed"), Path::new(&twin));
+        assert!(ran.out.contains(told) && ran.out.contains(&named), "{}", ran.out);
+        let changed = out.join("changed");
+        assert_same(&changed, Path::new(&twin));
+        // What is written of the changed scenario reads back.
+        gridemu(&["validate", changed.to_str().unwrap()]).well();
     }
     assert!(conversation() == before, "the run's own conversation stays");
+}
+
+/// A policy in the place of the program that a scenario names leaves out all that is about it, in the store as well.
+#[test]
+fn a_policy_takes_the_place_of_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let command =
+        "[broker]\ncommand = [\"python3\", \"nowhere.py\"]\nfallback = \"mct\"\ntimeout = \"3 s\"\n";
+    let scenario = written(folder.path(), "named.toml", &PLAIN.replace("[broker]\n", command));
+    let [store, out] = ["store", "out"].map(|name| folder.path().join(name).display().to_string());
+    gridemu(&["run", &scenario, "--broker", "pull", "--out", &out, "--checkpoint", &store]).well();
+    gridemu(&["validate", &out]).well();
+    gridemu(&["fork", &store, "--at", "1 h", "--set", "site.a.policy=fcfs"]).well();
+    let shown = gridemu(&["check", "--show", &scenario, "--set", "broker.command=none"]);
+    assert!(!shown.well().out.contains("fallback"), "{}", shown.out);
+    gridemu(&["run", &scenario, "--broker", "mtc"]).ends(
+        2,
+        &["no broker policy `mtc` (did you mean `mct`?)", "no program of this name in the folders of PATH"],
+    );
+}
+
+/// A program without `save` is told its past again, and would go on as if it had decided by the changed scenario.
+#[test]
+fn a_program_that_judges_the_past_otherwise_is_refused() {
+    if !has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let first = r#"
+import json, sys
+for line in sys.stdin:
+    q = json.loads(line)
+    if "hello" in q:
+        far = q["hello"]["pools"][0]["latency"] > 1000000
+        answer = {"hello": {"version": 1, "name": "far", "mode": "immediate", "gate": "fits"}}
+    else:
+        fits = [c["pool"] for c in q["choices"] if "end" in c]
+        answer = {"answer": q["ask"]}
+        if fits: answer["plan"] = [{"id": q["ask"], "task": q["task"], "assign": fits[-1 if far else 0]}]
+        if "save" in sys.argv: answer["save"] = "nothing"
+    print(json.dumps(answer), flush=True)
+"#;
+    let script = written(folder.path(), "far.py", first);
+    let far = ["--set", "network.latency=2 s"];
+    let (_, store) = stored(folder.path(), "history", &format!("python3 {script}"));
+    forked(folder.path(), &store, "4 h", &far)
+        .0
+        .ends(1, &["the changed future", "since it judges the past by the changed scenario", "with `save`"]);
+    let (_, store) = stored(folder.path(), "saving", &format!("python3 {script} save"));
+    forked(folder.path(), &store, "4 h", &far).0.well();
 }
 
 /// A program whose decisions depend on all that it has decided, with what it gave to be saved and with history.
