@@ -65,13 +65,10 @@ impl WeightedSum {
         self.terms.len()
     }
 
-    /// The value of a point: from 0 to 1 if it is within the references.
+    /// The value of a point: from 0 to 1 if it is within the references. An objective without a weight does not count, whatever it is.
     pub fn of(&self, point: &[f64]) -> f64 {
-        self.terms
-            .iter()
-            .zip(point)
-            .map(|((weight, best, range), value)| weight * ((value - best) / range))
-            .sum()
+        let terms = self.terms.iter().zip(point).filter(|((weight, ..), _)| *weight > 0.0);
+        terms.map(|((weight, best, range), value)| weight * ((value - best) / range)).sum()
     }
 }
 
@@ -183,8 +180,9 @@ fn best(sum: &WeightedSum, points: Points<'_>, violations: &[f64], most: usize) 
         .enumerate()
         .map(|(at, (point, violation))| (*violation, sum.of(point), at))
         .collect();
+    // Sums of values far beyond the references may be infinite, or no numbers: they have their place, too.
     let by_value =
-        |a: &(f64, f64, usize), b: &(f64, f64, usize)| compare(a.0, b.0).then_with(|| compare(a.1, b.1));
+        |a: &(f64, f64, usize), b: &(f64, f64, usize)| compare(a.0, b.0).then_with(|| a.1.total_cmp(&b.1));
     order.sort_by(by_value);
     order.truncate(most);
     let ranks = order.chunk_by(|a, b| by_value(a, b).is_eq()).enumerate();

@@ -122,6 +122,14 @@ fn weights() {
     let one = WeightedSum::new(&[1.0], &[(0.0, 1.0)]).unwrap();
     let wrong = Search::new(&FINE, Method::WeightedSum(one), Settings::default(), &[]).unwrap_err();
     assert_eq!(wrong.to_string(), "the weighted sum has 1 objectives, not 2");
+    // Values far beyond the references, where sums are infinite or no numbers, are searched as well.
+    for (value, weights) in [(1e308, [1.0, 0.0]), (1e308, [0.0, 1.0]), (-1e308, [1.0, 1.0])] {
+        let sum = WeightedSum::new(&weights, &[(0.0, 1e-9), (-1e-9, 0.0)]).unwrap();
+        let small = Settings { generations: 3, ..Settings::default() };
+        let found =
+            Search::new(&Odd { value, ..FINE }, Method::WeightedSum(sum.clone()), small, &[]).unwrap().run();
+        assert!(found.is_ok() && sum.of(&[value, value]).is_infinite());
+    }
     // Only shares matter, even of the greatest weights.
     let sum = WeightedSum::new(&[1e308, 1e308], &[(0.0, 2.0), (1.0, 3.0)]).unwrap();
     assert_eq!(sum.of(&[1.0, 3.0]), 0.75);
