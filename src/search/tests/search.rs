@@ -243,6 +243,19 @@ fn what_is_kept_is_the_best_of_what_was_evaluated() {
     }
 }
 
+/// No child of a later generation repeats the draws of the child of its number before.
+#[test]
+fn each_generation_draws_anew() {
+    let mapping = Mapping { tasks: 30, most: 30 };
+    let watched = Watched(&mapping, Mutex::default());
+    Search::new(&watched, Method::Random, SMALL, &[]).unwrap().run().unwrap();
+    let mut seen: Vec<Vec<f64>> =
+        watched.1.into_inner().unwrap().into_iter().map(|(point, _)| point).collect();
+    seen.sort_by(|a, b| lexicographic(a, b));
+    seen.dedup();
+    assert!(seen.len() > 1_500, "{} of 1600", seen.len());
+}
+
 /// With an archive beside it, the hypervolume of all that was found never falls; nor does the best value of each objective.
 #[test]
 fn no_generation_loses_an_extreme() {
