@@ -14,6 +14,8 @@ pub mod formats;
 
 pub mod platform;
 
+pub mod search;
+
 pub mod local;
 
 pub mod broker;

@@ -9,10 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules, ground floor first; those of one line may use what stands left of them.
-const ORDER: [&[&str]; 11] = [
+const ORDER: [&[&str]; 12] = [
     &["units", "model"],
     &["workload", "workflow", "formats"],
     &["platform"],
+    &["search"],
     &["local", "broker"],
     &["entity", "grid", "runtime", "store"],
     &["metrics", "output", "verify"],
