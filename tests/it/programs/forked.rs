@@ -83,7 +83,7 @@ fn a_policy_takes_the_place_of_a_program() {
     assert!(!shown.well().out.contains("fallback"), "{}", shown.out);
     gridemu(&["run", &scenario, "--broker", "mtc"]).ends(
         2,
-        &["no broker policy `mtc` (did you mean `mct`?)", "no program of this name in the folders of PATH"],
+        &["there is no broker policy `mtc`; there are", "no program of this name in the folders of PATH"],
     );
 }
 
