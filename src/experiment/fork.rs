@@ -103,7 +103,8 @@ fn of_run(
     for plan in programs.into_iter().flatten() {
         // The registry knows programs by one name.
         let command = format!("program `{}`", plan.line());
-        branch.changes.iter_mut().for_each(|change| *change = change.replace(&format!("`{NAME}`"), &command));
+        let of_policy = branch.changes.iter_mut().filter(|change| change.starts_with("broker: policy: "));
+        of_policy.for_each(|change| *change = change.replace(&format!("`{NAME}`"), &command));
     }
     if let [Some(before), Some(after)] = programs
         && before.timeout != after.timeout
