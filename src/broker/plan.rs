@@ -111,6 +111,8 @@ crate::model::words! {
         Policy = "the policy's own",
         /// Its completion is expected there first, of the pools where it costs no more than it may, or else it costs least there.
         Affordable = "earliest completion within the budget",
+        /// It goes there in the schedule that was chosen of a front.
+        Compromise = "compromise of the objectives",
     }
 }
 

@@ -41,4 +41,5 @@ crate::model::standard_policies! { BrokerRegistry:
     peft
     cheapest_by_deadline
     heft_budget
+    mojs
 }

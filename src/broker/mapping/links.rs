@@ -32,6 +32,15 @@ impl Links {
         Self::of(pools, |_, _| (latency, bandwidth))
     }
 
+    /// The link from one pool to another: its latency in microseconds, and microseconds a byte; nothing within a pool.
+    pub(in crate::broker) fn pair(&self, from: usize, to: usize) -> (u64, f64) {
+        if from == to {
+            return (0, 0.0);
+        }
+        let (latency, bandwidth) = self.links[from * self.pools + to];
+        (latency.micros(), bandwidth.map_or(0.0, |bandwidth| 8e6 / bandwidth.bits() as f64))
+    }
+
     /// How long the data is on its way, rounded up to the microsecond; [`Span::MAX`] over a link of no bandwidth.
     pub fn time(&self, data: Bytes, from: usize, to: usize) -> Span {
         if from == to || data == Bytes::ZERO {

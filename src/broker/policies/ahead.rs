@@ -29,7 +29,7 @@ where
 
 /// Tasks that are planned at once.
 #[derive(Default)]
-struct Group<'a> {
+pub(super) struct Group<'a> {
     tasks: Vec<Task<'a>>,
     /// For each task the number of its workflow among those that are planned at once.
     workflows: Vec<usize>,
@@ -38,9 +38,47 @@ struct Group<'a> {
     inputs: Vec<(usize, usize, Time, Bytes)>,
 }
 
+/// The ready tasks that are of no workflow.
+pub(super) fn of_none<'a>(view: &GridView<'a>) -> impl Iterator<Item = Task<'a>> {
+    view.ready().filter(|task| {
+        let at = view.workflows().partition_point(|workflow| workflow.id(0) <= task.id());
+        at == 0 || view.workflows()[at - 1].place(task.id()).is_none()
+    })
+}
+
 impl<'a> Group<'a> {
-    /// Adds these tasks of a workflow, which are all that is undecided of it, in order.
-    fn add(&mut self, view: &GridView<'a>, workflow: &LiveWorkflow, undecided: &[TaskId]) {
+    /// Whether there is no task.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// Adds a task that is of no workflow.
+    pub(super) fn add_alone(&mut self, task: Task<'a>) {
+        self.workflows.push(self.workflows.last().map_or(0, |last| last + 1));
+        self.tasks.push(task);
+    }
+
+    /// The tasks as the heuristics take them: what waits for what, what each takes where, and the numbers of their workflows.
+    pub(super) fn opened(
+        self,
+        view: &GridView<'a>,
+        links: &Links,
+    ) -> Option<(Dag, OpenTasks<'a>, Vec<usize>)> {
+        let Self { tasks, workflows, edges, inputs } = self;
+        let dag = Dag::new(tasks.len(), edges)?;
+        let mut open = OpenTasks::of(view, tasks);
+        for (task, from, at, data) in inputs {
+            for to in 0..view.pools().len() {
+                open.not_before(task, to, at + links.time(data, from, to));
+            }
+        }
+        Some((dag, open, workflows))
+    }
+
+    /// Adds all that is undecided of a workflow: those of its tasks that are among the undecided ones of all, which are in order.
+    pub(super) fn add(&mut self, view: &GridView<'a>, workflow: &LiveWorkflow, undecided: &[TaskId]) {
+        let until = |task: TaskId| undecided.partition_point(|undecided| *undecided < task);
+        let undecided = &undecided[until(workflow.id(0))..until(workflow.id(workflow.tasks()))];
         let first = self.tasks.len();
         let number = |task: TaskId| undecided.binary_search(&task).ok().map(|at| first + at);
         // They wait with the broker.
@@ -76,37 +114,29 @@ where
 {
     fn plan(&mut self, view: &mut GridView<'_>) -> Answer {
         let (links, undecided) = (view.links(), view.tasks().undecided());
-        let until = |task: TaskId| undecided.partition_point(|undecided| *undecided < task);
         let mut groups = Vec::new();
         for workflow in view.workflows() {
             if groups.is_empty() || !view.together() {
                 groups.push(Group::default());
             }
             if let Some(last) = groups.last_mut() {
-                let own = until(workflow.id(0))..until(workflow.id(workflow.tasks()));
-                last.add(view, workflow, &undecided[own]);
+                last.add(view, workflow, &undecided);
             }
         }
-        let of_none = |task: &Task<'_>| {
-            let at = view.workflows().partition_point(|workflow| workflow.id(0) <= task.id());
-            at == 0 || view.workflows()[at - 1].place(task.id()).is_none()
+        let alone = |task| {
+            let mut group = Group::default();
+            group.add_alone(task);
+            group
         };
-        let alone = |task| Group { tasks: vec![task], workflows: vec![0], ..Group::default() };
-        groups.extend(view.ready().filter(of_none).map(alone));
-        groups.retain(|group| !group.tasks.is_empty());
+        groups.extend(of_none(view).map(alone));
+        groups.retain(|group| !group.is_empty());
         if groups.is_empty() {
             return view.done();
         }
         let mut holes = view.holes();
-        for Group { tasks, workflows, edges, inputs } in groups {
+        for group in groups {
             // A workflow has no cycle.
-            let Some(dag) = Dag::new(tasks.len(), edges) else { continue };
-            let mut open = OpenTasks::of(view, tasks);
-            for (task, from, at, data) in inputs {
-                for to in 0..view.pools().len() {
-                    open.not_before(task, to, at + links.time(data, from, to));
-                }
-            }
+            let Some((dag, open, workflows)) = group.opened(view, &links) else { continue };
             let limits = TaskLimits::of(view, &open, &workflows);
             let plan = (self.by)(&dag, &open, &limits, &links, &mut holes);
             let reasons: Vec<Reason> = plan.iter().map(|placed| (self.reason)(&limits, placed)).collect();

@@ -1,0 +1,319 @@
+//! MOJS: plans all waiting tasks again and again by a search with several objectives (Paul 2013).
+
+mod choice;
+mod operators;
+mod schedule;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use self::choice::{Choice, reference};
+use self::operators::{by_fitness, by_mask, k_point, rebalance, shift, swap};
+use self::schedule::{Instance, NAMES, OBJECTIVES, Scratch};
+use super::ahead::{Group, of_none};
+use crate::broker::mapping::Links;
+use crate::broker::{
+    Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView, Planned, Reason, TaskLimits,
+};
+use crate::model::{Named, NamedError, ParamInfo};
+use crate::search::{Method, Problem, Search, Settings, WeightedSum};
+use crate::units::{Span, Time};
+use crate::workload::random::Stream;
+
+const fn param(key: &'static str, values: &'static str, default: &'static str, doc: &'static str) -> ParamInfo {
+    ParamInfo { key, values, default, doc }
+}
+
+const WEIGHT: &str = "a number from 0 to 1000";
+
+const PARAMS: [ParamInfo; 17] = [
+    param("interval", "a duration above 0 s", "10 min", "how long after a planning the next one is"),
+    param("min_queued", "a number from 1", "1", "how many tasks a planning queues at least"),
+    param("most", "a number from 1", "1000", "how many tasks a planning considers at most: those that are due first, with what they wait for"),
+    param("population", "an even number from 4 to 10000", "100", "the number of chromosomes"),
+    param("generations", "a number from 1", "200", "the number of generations"),
+    param("crossover", "a number from 0 to 1", "0.9", "the probability that two parents are crossed"),
+    param("points", "a number from 1 to 100", "2", "the number of cuts of the k-point crossover"),
+    param("search", "nsga2, sum or random", "nsga2", "how is searched: NSGA-II, or one of two controls with as many evaluations, a genetic algorithm of the weighted sum and random search"),
+    param("start", "rules or random", "rules", "whether the first population has the schedules of simple rules: where each task ends first, runs shortest, takes least energy, or exceeds its budget least"),
+    param("choose", "sum or knee", "sum", "which schedule of the first front is the plan: the one with the least weighted sum, or the knee"),
+    param("makespan", WEIGHT, "1", "the weight of the makespan"),
+    param("idle", WEIGHT, "1", "the weight of what processors are idle before they are free for good"),
+    param("lateness", WEIGHT, "1", "the weight of the exponential penalty for what ends after its deadline"),
+    param("overspending", WEIGHT, "1", "the weight of what tasks cost beyond their budgets"),
+    param("energy", WEIGHT, "1", "the weight of the energy"),
+    param("on_change", "yes or no", "yes", "whether a pool that comes or goes makes it plan at once"),
+    param("per_gene", "a duration", "0 s", "the virtual time that planning takes for each task of each evaluated schedule"),
+];
+
+pub(super) fn info() -> BrokerPolicyInfo {
+    BrokerPolicyInfo::new("mojs", build)
+        .doc("Plans all waiting tasks at intervals by NSGA-II with five objectives: makespan, idle processors, lateness, overspending and energy. Tasks that start before the next planning are queued, the others are planned again.")
+        .source("MOJS: Paul 2013")
+        .params(&PARAMS)
+}
+
+fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
+    let number = "a number from 1";
+    let interval: Option<Span> = named.take_within("interval", Span::TICK.., PARAMS[0].values)?;
+    let min_queued = named.take_within("min_queued", 1_usize.., number)?.unwrap_or(1);
+    let most = named.take_within("most", 1_usize.., number)?.unwrap_or(1_000);
+    let population = named.take_within("population", 4..=10_000, PARAMS[3].values)?.unwrap_or(100);
+    if !usize::is_multiple_of(population, 2) {
+        // Parents come in pairs.
+        return Err(NamedError::bad_value("mojs", "population", population, PARAMS[3].values));
+    }
+    let generations = named.take_within("generations", 1_usize..=1_000_000, number)?.unwrap_or(200);
+    let crossover = named.take_within("crossover", 0.0..=1.0, PARAMS[5].values)?.unwrap_or(0.9);
+    let points = named.take_within("points", 1_usize..=100, PARAMS[6].values)?.unwrap_or(2);
+    let by = [("nsga2", By::Nsga2), ("sum", By::Sum), ("random", By::Random)];
+    let by = named.take_choice("search", &by)?.unwrap_or(By::Nsga2);
+    let rules = named.take_choice("start", &[("rules", true), ("random", false)])?.unwrap_or(true);
+    let knee = named.take_choice("choose", &[("sum", false), ("knee", true)])?.unwrap_or(false);
+    let mut weights = [1.0; OBJECTIVES];
+    for (weight, name) in weights.iter_mut().zip(NAMES) {
+        *weight = named.take_within(name, 0.0..=1_000.0, WEIGHT)?.unwrap_or(1.0);
+    }
+    if weights.iter().all(|weight| *weight == 0.0) {
+        return Err(NamedError::bad_value("mojs", NAMES[0], 0, "above 0, as one of the weights must be"));
+    }
+    let on_change = named.take_choice("on_change", &[("yes", true), ("no", false)])?.unwrap_or(true);
+    let per_gene = named.take("per_gene", "a duration")?.unwrap_or(Span::ZERO);
+    let settings = Settings { population, generations, crossover, ..Settings::default() };
+    let interval = interval.unwrap_or(Span::from_secs(600));
+    let choice = if knee { Choice::Knee } else { Choice::Sum(weights) };
+    let terms = Terms { interval, min_queued, most, points, by, rules, choice, weights, on_change, per_gene };
+    let abilities = BrokerAbilities { batch: true, workflows: true, random: true, ..BrokerAbilities::PLAIN };
+    Ok((Box::new(Mojs { terms, settings, seed, kept: Kept::default() }), abilities))
+}
+
+/// How is searched.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum By {
+    Nsga2,
+    Sum,
+    Random,
+}
+
+/// The parameters beside those of the search.
+#[derive(Clone, Debug, PartialEq)]
+struct Terms {
+    interval: Span,
+    min_queued: usize,
+    most: usize,
+    points: usize,
+    by: By,
+    rules: bool,
+    choice: Choice,
+    weights: [f64; OBJECTIVES],
+    on_change: bool,
+    per_gene: Span,
+}
+
+/// What a snapshot keeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Kept {
+    /// The number of plannings, by which each draws.
+    plannings: u64,
+    /// When the next one may be.
+    next: Time,
+    /// Which pools had processors at the last one.
+    there: Vec<bool>,
+}
+
+/// The multi-objective job scheduler.
+#[derive(Debug)]
+struct Mojs {
+    terms: Terms,
+    settings: Settings,
+    seed: u64,
+    kept: Kept,
+}
+
+/// The search for chromosomes.
+struct Chromosomes<'a> {
+    instance: &'a Instance,
+    points: usize,
+}
+
+impl Problem for Chromosomes<'_> {
+    type Genome = Vec<u32>;
+    type Scratch = Scratch;
+
+    fn objectives(&self) -> usize {
+        OBJECTIVES
+    }
+
+    fn scratch(&self) -> Scratch {
+        self.instance.scratch()
+    }
+
+    fn random(&self, stream: &mut Stream) -> Vec<u32> {
+        let mut chromosome = vec![0; self.instance.genes()];
+        for task in self.instance.order() {
+            let choices = self.instance.choices(*task);
+            chromosome[*task as usize] = choices[stream.below(choices.len() as u64) as usize];
+        }
+        chromosome
+    }
+
+    fn cross(&self, one: &mut Vec<u32>, other: &mut Vec<u32>, stream: &mut Stream) {
+        match stream.below(3) {
+            0 => {
+                let genes = one.len() as u64;
+                let mut cuts: Vec<usize> = (0..self.points).map(|_| stream.below(genes + 1) as usize).collect();
+                cuts.sort_unstable();
+                k_point(one, other, &cuts);
+            }
+            1 => by_mask(one, other, || stream.uniform() < 0.5),
+            _ => by_fitness(one, other, &self.instance.merits, stream),
+        }
+    }
+
+    fn mutate(&self, chromosome: &mut Vec<u32>, stream: &mut Stream) {
+        let order = self.instance.order();
+        let tasks = order.len() as u64;
+        let drawn = |stream: &mut Stream| order[stream.below(tasks) as usize];
+        match stream.below(3) {
+            0 => {
+                // One gene, and with probability 1/2 each another one.
+                let mut moves = 1;
+                while moves < tasks && stream.uniform() < 0.5 {
+                    moves += 1;
+                }
+                for _ in 0..moves {
+                    let task = drawn(stream);
+                    let choices = self.instance.choices(task);
+                    shift(chromosome, task as usize, choices[stream.below(choices.len() as u64) as usize]);
+                }
+            }
+            1 => {
+                let may = |task: usize, pool: u32| self.instance.choices(task as u32).binary_search(&pool).is_ok();
+                swap(chromosome, drawn(stream) as usize, drawn(stream) as usize, may);
+            }
+            _ => rebalance(chromosome, order, &self.instance.merits, |task| self.instance.choices(task), stream),
+        }
+    }
+
+    fn evaluate(&self, chromosome: &Vec<u32>, scratch: &mut Scratch, objectives: &mut [f64]) -> f64 {
+        objectives.copy_from_slice(&self.instance.decode(chromosome, scratch, |_, _, _| ()));
+        0.0
+    }
+}
+
+/// The schedule that was chosen: the tasks with their starts and ends, in microseconds from now, by start.
+struct Chosen {
+    chromosome: Vec<u32>,
+    starts: Vec<(u64, u32, u64)>,
+    evaluations: u64,
+}
+
+impl Mojs {
+    /// The schedule of an instance that has tasks.
+    fn search(&self, instance: &Instance) -> Chosen {
+        let mut scratch = instance.scratch();
+        let rules = instance.of_rules();
+        let reference = reference(instance.decode(&rules[0], &mut scratch, |_, _, _| ()));
+        let is_free = instance.order().iter().any(|task| instance.choices(*task).len() > 1);
+        let found = is_free.then(|| self.found(instance, &reference, &rules)).flatten();
+        let (chromosome, evaluations) = found.unwrap_or_else(|| (rules.into_iter().next().unwrap_or_default(), 1));
+        let mut starts = Vec::with_capacity(instance.order().len());
+        instance.decode(&chromosome, &mut scratch, |task, start, end| starts.push((start, task, end)));
+        starts.sort_by_key(|(start, ..)| *start);
+        Chosen { chromosome, starts, evaluations }
+    }
+
+    /// What the search finds; `None` if it cannot begin, which the parameters rule out.
+    fn found(
+        &self,
+        instance: &Instance,
+        reference: &[f64; OBJECTIVES],
+        rules: &[Vec<u32>],
+    ) -> Option<(Vec<u32>, u64)> {
+        let Terms { points, by, choice, weights, .. } = &self.terms;
+        let problem = Chromosomes { instance, points: *points };
+        let method = match by {
+            By::Nsga2 => Method::Nsga2,
+            By::Random => Method::Random,
+            By::Sum => Method::WeightedSum(WeightedSum::new(weights, &reference.map(|worst| (0.0, worst))).ok()?),
+        };
+        let seed = Stream::new(self.seed, "mojs", &self.kept.plannings.to_string()).below(u64::MAX);
+        let settings = Settings { seed, ..self.settings };
+        let first = if self.terms.rules { rules } else { &[] };
+        let found = Search::new(&problem, method, settings, first).ok()?.run().ok()?;
+        let front = found.population.best();
+        let points: Vec<&[f64]> = front.iter().filter_map(|at| found.population.points().get(*at)).collect();
+        let values = choice.values(&points, reference);
+        let best = values.iter().enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| at)?;
+        Some((found.population.genomes()[front[best]].clone(), found.evaluations))
+    }
+
+    /// Plans what waits.
+    fn planned(&mut self, view: &mut GridView<'_>) -> Answer {
+        let (links, undecided) = (view.links(), view.tasks().undecided());
+        let mut group = Group::default();
+        for workflow in view.workflows() {
+            group.add(view, workflow, &undecided);
+        }
+        of_none(view).for_each(|task| group.add_alone(task));
+        if group.is_empty() {
+            return view.done();
+        }
+        let holes = view.holes();
+        let now = view.now();
+        let links: &Links = &links;
+        // A workflow has no cycle.
+        let Some((dag, open, workflows)) = group.opened(view, links) else { return view.done() };
+        let limits = TaskLimits::of(view, &open, &workflows);
+        let instance = Instance::new((&dag, &open, &limits), (view.pools(), links, &holes), now, self.terms.most);
+        if instance.order().is_empty() {
+            return view.done();
+        }
+        let Chosen { chromosome, starts, evaluations } = self.search(&instance);
+        self.kept.plannings += 1;
+        let genes = evaluations.saturating_mul(instance.order().len() as u64);
+        let takes = Span::from_micros(self.terms.per_gene.micros().saturating_mul(genes));
+        self.kept.next = now + self.terms.interval.max(takes + Span::TICK);
+        let until = self.kept.next.since(now).micros();
+        let early = starts.partition_point(|(start, ..)| *start < until);
+        let queued = early.max(self.terms.min_queued).min(starts.len());
+        let reason = Reason::Compromise;
+        for (start, task, end) in &starts[..queued] {
+            let pool = chromosome[*task as usize] as usize;
+            let (start, end) = (now + Span::from_micros(*start), now + Span::from_micros(*end));
+            view.plan(open.task(*task as usize), Planned { pool, start, end, reason });
+        }
+        let at = self.kept.next;
+        match view.done() {
+            Answer::Done(plan) => Answer::Later { at, takes, plan },
+            answer => answer,
+        }
+    }
+}
+
+impl BrokerPolicy for Mojs {
+    fn plan(&mut self, view: &mut GridView<'_>) -> Answer {
+        let there: Vec<bool> =
+            view.pools().iter().map(|pool| pool.open && pool.report.present > 0).collect();
+        let changed = !self.kept.there.is_empty() && self.kept.there != there;
+        self.kept.there = there;
+        if view.now() >= self.kept.next || changed && self.terms.on_change {
+            return self.planned(view);
+        }
+        match view.done() {
+            Answer::Done(plan) => Answer::Later { at: self.kept.next, takes: Span::ZERO, plan },
+            answer => answer,
+        }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        // A `Vec` takes all that is written.
+        postcard::to_stdvec(&self.kept).unwrap_or_default()
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
+        self.kept = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! The compromise: which chromosome of the first front becomes the plan.
+
+use super::schedule::OBJECTIVES;
+
+/// How a chromosome is chosen.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(super) enum Choice {
+    /// The least weighted sum, in which each objective counts by that of the schedule in which each task ends first.
+    Sum([f64; OBJECTIVES]),
+    /// The knee: the least sum of what each objective has of the front's range.
+    Knee,
+}
+
+impl Choice {
+    /// The value of each point of a front; the least is chosen, the first among equals. An objective counts 1 at its `reference`.
+    pub(super) fn values(&self, front: &[&[f64]], reference: &[f64; OBJECTIVES]) -> Vec<f64> {
+        let of_range = |at: usize| {
+            let values = || front.iter().map(|point| point[at]);
+            let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+            (least, most - least)
+        };
+        let ranges: [(f64, f64); OBJECTIVES] = match self {
+            Self::Sum(_) => reference.map(|worst| (0.0, worst)),
+            Self::Knee => std::array::from_fn(of_range),
+        };
+        let weights = match self {
+            Self::Sum(weights) => *weights,
+            Self::Knee => [1.0; OBJECTIVES],
+        };
+        let value = |point: &&[f64]| {
+            let terms = point.iter().zip(&ranges).zip(&weights);
+            let term = |((value, (least, range)), weight): ((&f64, &(f64, f64)), &f64)| {
+                if *range > 0.0 { weight * (value - least) / range } else { 0.0 }
+            };
+            terms.map(term).sum()
+        };
+        front.iter().map(value).collect()
+    }
+}
+
+/// What counts 1 of each objective: its value in the schedule in which each task ends first. Of one that is 0 there it is 1 second, 1 unit of penalty or
+/// of money, or 1 processor-second.
+pub(super) fn reference(earliest: [f64; OBJECTIVES]) -> [f64; OBJECTIVES] {
+    earliest.map(|value| if value > 0.0 { value } else { 1.0 })
+}

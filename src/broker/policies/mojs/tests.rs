@@ -1,0 +1,183 @@
+//! The worked examples of the paper, and what holds of any search.
+
+use super::operators::{k_point, share};
+use super::schedule::{Instance, Merits, TaskTable};
+use super::*;
+use crate::search::ArchiveSize;
+
+const PARENT_1: [u32; 20] = [2, 1, 3, 2, 3, 4, 1, 3, 2, 2, 1, 3, 4, 2, 1, 4, 3, 3, 1, 3];
+const PARENT_2: [u32; 20] = [1, 4, 4, 2, 1, 3, 2, 2, 1, 2, 3, 1, 4, 4, 2, 3, 1, 1, 4, 1];
+
+/// The table of the fitness-based crossover: probabilities as printed, cut off after three digits. Pools have numbers from 1 there.
+#[test]
+fn the_probabilities_of_the_paper() {
+    let energy = [0.9, 0.85, 1.0, 0.7];
+    let processing = [0.85, 0.6, 0.7, 1.0];
+    let printed = |merits: &[f64]| -> Vec<u32> {
+        let genes = PARENT_1.iter().zip(&PARENT_2);
+        // What is exact to three digits must not fall below by rounding.
+        genes.map(|(one, other)| (share(merits, one - 1, other - 1) * 1_000.0 + 1e-9) as u32).collect()
+    };
+    let first = [485, 562, 588, 500, 526, 411, 514, 540, 485, 500, 473, 526, 500, 548, 514, 411, 526, 526, 562, 526];
+    let second = [413, 459, 411, 500, 451, 588, 586, 538, 413, 500, 548, 451, 500, 375, 586, 588, 451, 451, 459, 451];
+    assert_eq!(printed(&energy), first);
+    assert_eq!(printed(&processing), second);
+}
+
+/// The figures of the mutations: genes 4, 12 and 20 move; 4 and 12, 7 and 20 change places.
+#[test]
+fn the_mutations_of_the_paper() {
+    let before = [2, 4, 1, 2, 4, 4, 1, 3, 4, 2, 1, 1, 4, 3, 1, 2, 3, 3, 2, 3];
+    let mut moved = before;
+    for (gene, to) in [(4, 3), (12, 2), (20, 4)] {
+        operators::shift(&mut moved, gene - 1, to);
+    }
+    assert_eq!(moved, [2, 4, 1, 3, 4, 4, 1, 3, 4, 2, 1, 2, 4, 3, 1, 2, 3, 3, 2, 4]);
+    let mut swapped = before;
+    for (one, other) in [(4, 12), (7, 20)] {
+        operators::swap(&mut swapped, one - 1, other - 1, |_, _| true);
+    }
+    assert_eq!(swapped, [2, 4, 1, 1, 4, 4, 3, 3, 4, 2, 1, 2, 4, 3, 1, 2, 3, 3, 2, 1]);
+    // A task that may not go there stays, and so does the other.
+    let mut refused = before;
+    operators::swap(&mut refused, 3, 11, |task, _| task != 11);
+    assert_eq!(refused, before);
+}
+
+#[test]
+fn cuts_exchange_every_second_piece() {
+    let (mut one, mut other) = (vec![1; 6], vec![2; 6]);
+    k_point(&mut one, &mut other, &[2, 4]);
+    assert_eq!((one, other), (vec![1, 1, 2, 2, 1, 1], vec![2, 2, 1, 1, 2, 2]));
+    let (mut one, mut other) = (vec![1; 6], vec![2; 6]);
+    k_point(&mut one, &mut other, &[1, 3, 5]);
+    assert_eq!((one, other), (vec![1, 2, 2, 1, 1, 2], vec![2, 1, 1, 2, 2, 1]));
+}
+
+/// The pool with most tasks a processor gives one away to a pool with fewer where it may run.
+#[test]
+fn rebalancing_moves_from_the_most_loaded_pool() {
+    let merits = Merits { processors: vec![4, 1, 1], ..Merits::default() };
+    // Loads of 3/4, 2 and 0; the first task of pool 1 may go to pools 1 and 2 only, the other to 0 and 1 only.
+    let choices: [&[u32]; 5] = [&[0, 1, 2], &[0, 1, 2], &[0, 1, 2], &[1, 2], &[0, 1]];
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..40 {
+        let mut chromosome = [0, 0, 0, 1, 1];
+        let mut stream = Stream::new(seed, "test", "rebalance");
+        rebalance(&mut chromosome, &[0, 1, 2, 3, 4], &merits, |task| choices[task as usize], &mut stream);
+        seen.insert(chromosome);
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [[0, 0, 0, 1, 0], [0, 0, 0, 2, 1]]);
+}
+
+/// Two pools of one processor, the second twice as fast for half the energy an hour; tasks of 10, 20 and 30 s there, the third waits for the first
+/// and gets 8 s of data if it is elsewhere. All is worked by hand.
+fn three() -> Instance {
+    let secs = |secs: u64| secs * 1_000_000;
+    Instance::of_table(TaskTable {
+        processors: vec![1, 1],
+        free: vec![vec![0], vec![secs(5)]],
+        runs: vec![vec![secs(10), secs(5)], vec![secs(20), secs(10)], vec![secs(30), secs(15)]],
+        energy: vec![vec![10.0, 2.5], vec![20.0, 5.0], vec![30.0, 7.5]],
+        over: vec![vec![0.0, 3.0], vec![0.0, 0.0], vec![0.0, 0.0]],
+        due: vec![secs(12), u64::MAX, secs(28)],
+        edges: vec![(0, 2, 1.0)],
+        latency: secs(8),
+    })
+}
+
+#[test]
+fn the_objectives_by_hand() {
+    let instance = three();
+    let mut placed = Vec::new();
+    let mut scratch = instance.scratch();
+    // Due first is task 0, then task 2, then task 1: task 0 from 0 to 10 in pool 0; task 2 waits for its data until 18 in pool 1 and ends at 33, so that
+    // pool 1, free from 5 on, idles for 13 s; task 1 ends in pool 0 at 30.
+    let objectives = instance.decode(&[0, 0, 1], &mut scratch, |task, start, end| {
+        placed.push((task, start / 1_000_000, end / 1_000_000))
+    });
+    assert_eq!(placed, [(0, 0, 10), (2, 18, 33), (1, 10, 30)]);
+    let [makespan, idle, lateness, over, energy] = objectives;
+    assert_eq!((makespan, idle, over, energy), (33.0, 13.0 / 2.0, 0.0, 37.5));
+    // The mean slack is 20 s; task 2 is 5 s late; three tasks.
+    assert!((lateness - libm::expm1(0.25) / 3.0).abs() < 1e-12);
+    // All in pool 1: 5 to 10, then task 2 to 25, then task 1 to 35; nothing idles after 5 s, and task 0 costs 3 beyond its budget.
+    let objectives = instance.decode(&[1, 1, 1], &mut scratch, |_, _, _| ());
+    assert_eq!(objectives, [35.0, 0.0, 0.0, 1.0, 15.0]);
+}
+
+/// Of all chromosomes of a small instance: the archive of a long search has the whole front.
+#[test]
+fn a_long_search_finds_the_whole_front() {
+    let secs = |secs: u64| secs * 1_000_000;
+    let table = |seed: u64| {
+        let mut stream = Stream::new(seed, "test", "table");
+        let rows = |stream: &mut Stream, most: u64| -> Vec<Vec<u64>> {
+            (0..6).map(|_| (0..3).map(|_| secs(1 + stream.below(most))).collect()).collect()
+        };
+        let runs = rows(&mut stream, 50);
+        let floats = |stream: &mut Stream| -> Vec<Vec<f64>> {
+            rows(stream, 20).iter().map(|row| row.iter().map(|value| *value as f64 / 1e6).collect()).collect()
+        };
+        let (energy, over) = (floats(&mut stream), floats(&mut stream));
+        Instance::of_table(TaskTable {
+            processors: vec![1, 1, 1],
+            free: vec![vec![0], vec![secs(stream.below(20))], vec![secs(stream.below(20))]],
+            runs,
+            energy,
+            over,
+            due: (0..6).map(|_| secs(10 + stream.below(60))).collect(),
+            edges: vec![(0, 3, 1.0), (1, 4, 0.0)],
+            latency: secs(2),
+        })
+    };
+    for seed in 0..3 {
+        let instance = table(seed);
+        let mut scratch = instance.scratch();
+        let all: Vec<[f64; OBJECTIVES]> = (0..3_u32.pow(6))
+            .map(|number| (0..6).map(|gene| number / 3_u32.pow(gene) % 3).collect::<Vec<u32>>())
+            .map(|chromosome| instance.decode(&chromosome, &mut scratch, |_, _, _| ()))
+            .collect();
+        let betters = |one: &[f64; OBJECTIVES], other: &[f64; OBJECTIVES]| {
+            one != other && one.iter().zip(other).all(|(one, other)| one <= other)
+        };
+        let mut front: Vec<[f64; OBJECTIVES]> =
+            all.iter().filter(|point| !all.iter().any(|other| betters(other, point))).copied().collect();
+        front.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        front.dedup();
+        let problem = Chromosomes { instance: &instance, points: 2 };
+        let settings = Settings {
+            population: 60,
+            generations: 150,
+            archive: ArchiveSize::Unbounded,
+            seed,
+            ..Settings::default()
+        };
+        let found = Search::new(&problem, Method::Nsga2, settings, &[]).unwrap().run().unwrap();
+        let archive = found.archive.unwrap();
+        let mut points: Vec<[f64; OBJECTIVES]> =
+            archive.iter().map(|(_, point)| point.try_into().unwrap()).collect();
+        points.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        assert_eq!(points, front, "seed {seed}: {} of {}", points.len(), front.len());
+    }
+}
+
+#[test]
+fn what_no_search_can_be_is_refused_by_name() {
+    let built = |written: &str| {
+        crate::broker::BrokerRegistry::standard().build(&written.parse().unwrap(), 1).map(|_| ()).map_err(|error| error.to_string())
+    };
+    built("mojs").unwrap();
+    built("mojs[population=4,generations=1,interval=1 min,per_gene=1 us]").unwrap();
+    for (written, says) in [
+        ("mojs[population=1]", "population"),
+        ("mojs[population=7]", "an even number"),
+        ("mojs[makespan=0,idle=0,lateness=0,overspending=0,energy=0]", "one of the weights"),
+        ("mojs[interval=0 s]", "interval"),
+        ("mojs[search=tabu]", "nsga2"),
+        ("mojs[min_queued=0]", "min_queued"),
+    ] {
+        let problem = built(written).unwrap_err();
+        assert!(problem.contains(says), "{written}: {problem}");
+    }
+}
