@@ -36,6 +36,12 @@ impl Choice {
         };
         front.iter().map(value).collect()
     }
+
+    /// The place of the one to choose of a front; of equal ones the first.
+    pub(super) fn best(&self, front: &[&[f64]], reference: &[f64; OBJECTIVES]) -> Option<usize> {
+        let values = self.values(front, reference);
+        values.iter().enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| at)
+    }
 }
 
 /// What counts 1 of each objective: its value in the schedule in which each task ends first. Of one that is 0 there it is 1 second, 1 unit of penalty or
