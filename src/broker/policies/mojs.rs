@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use self::choice::{Choice, reference};
 use self::operators::{by_fitness, by_mask, k_point, rebalance, shift, swap};
-use self::schedule::{Instance, NAMES, OBJECTIVES, Scratch};
+use self::schedule::{ABOUT, Instance, OBJECTIVES, Scratch};
 use super::ahead::{Group, of_none};
 use crate::broker::mapping::Links;
 use crate::broker::{
-    Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView, Planned, Reason, TaskLimits,
+    Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, Front, GridView, OpenTasks, Planned,
+    PlanningFacts, Put, Reason, TaskLimits,
 };
-use crate::model::{Named, NamedError, ParamInfo};
+use crate::model::{JobId, Named, NamedError, ParamInfo};
 use crate::search::{Method, Problem, Search, Settings, WeightedSum};
 use crate::units::{Span, Time};
 use crate::workload::random::Stream;
@@ -72,11 +73,11 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     let rules = named.take_choice("start", &[("rules", true), ("random", false)])?.unwrap_or(true);
     let knee = named.take_choice("choose", &[("sum", false), ("knee", true)])?.unwrap_or(false);
     let mut weights = [1.0; OBJECTIVES];
-    for (weight, name) in weights.iter_mut().zip(NAMES) {
-        *weight = named.take_within(name, 0.0..=1_000.0, WEIGHT)?.unwrap_or(1.0);
+    for (weight, objective) in weights.iter_mut().zip(ABOUT) {
+        *weight = named.take_within(objective.name, 0.0..=1_000.0, WEIGHT)?.unwrap_or(1.0);
     }
     if weights.iter().all(|weight| *weight == 0.0) {
-        return Err(NamedError::bad_value("mojs", NAMES[0], 0, "above 0, as one of the weights must be"));
+        return Err(NamedError::bad_value("mojs", ABOUT[0].name, 0, "above 0, as one of the weights must be"));
     }
     let on_change = named.take_choice("on_change", &[("yes", true), ("no", false)])?.unwrap_or(true);
     let per_gene = named.take("per_gene", "a duration")?.unwrap_or(Span::ZERO);
@@ -84,7 +85,8 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     let interval = interval.unwrap_or(Span::from_secs(600));
     let choice = if knee { Choice::Knee } else { Choice::Sum(weights) };
     let terms = Terms { interval, min_queued, most, points, by, rules, choice, weights, on_change, per_gene };
-    let abilities = BrokerAbilities { batch: true, workflows: true, random: true, ..BrokerAbilities::PLAIN };
+    let plans = BrokerAbilities { batch: true, workflows: true, random: true, ..BrokerAbilities::PLAIN };
+    let abilities = BrokerAbilities { objectives: &ABOUT, ..plans };
     Ok((Box::new(Mojs { terms, settings, seed, kept: Kept::default() }), abilities))
 }
 
@@ -202,11 +204,27 @@ impl Problem for Chromosomes<'_> {
     }
 }
 
+/// What a search has found: its front, and the chromosome of each of its points. The first is chosen.
+struct Found {
+    front: Front,
+    chromosomes: Vec<Vec<u32>>,
+    evaluations: u64,
+}
+
+impl Found {
+    /// Those of these chromosomes, with these objectives, that are in the front that they make.
+    fn new(chromosomes: &[&Vec<u32>], points: &[&[f64]], values: &[f64], evaluations: u64) -> Self {
+        let front = Front::new(points, values);
+        let chromosomes = front.places().iter().map(|at| chromosomes[*at].clone()).collect();
+        Self { front, chromosomes, evaluations }
+    }
+}
+
 /// The schedule that was chosen: the tasks with their starts and ends, in microseconds from now, by start.
 struct Chosen {
     chromosome: Vec<u32>,
+    found: Found,
     starts: Vec<(u64, u32, u64)>,
-    evaluations: u64,
 }
 
 impl Mojs {
@@ -217,11 +235,17 @@ impl Mojs {
         let reference = reference(instance.decode(&rules[0], &mut scratch, |_, _, _| ()));
         let is_free = instance.order().iter().any(|task| instance.choices(*task).len() > 1);
         let found = is_free.then(|| self.found(instance, &reference, &rules)).flatten();
-        let (chromosome, evaluations) = found.unwrap_or_else(|| (rules.into_iter().next().unwrap_or_default(), 1));
+        let only = |scratch: &mut Scratch| {
+            let point = instance.decode(&rules[0], scratch, |_, _, _| ());
+            let values = self.terms.choice.values(&[&point], &reference);
+            Found::new(&[&rules[0]], &[&point], &values, 1)
+        };
+        let found = found.unwrap_or_else(|| only(&mut scratch));
         let mut starts = Vec::with_capacity(instance.order().len());
+        let chromosome = found.chromosomes.first().unwrap_or(&rules[0]).clone();
         instance.decode(&chromosome, &mut scratch, |task, start, end| starts.push((start, task, end)));
         starts.sort_by_key(|(start, ..)| *start);
-        Chosen { chromosome, starts, evaluations }
+        Chosen { chromosome, found, starts }
     }
 
     /// What the search finds; `None` if it cannot begin, which the parameters rule out.
@@ -230,7 +254,7 @@ impl Mojs {
         instance: &Instance,
         reference: &[f64; OBJECTIVES],
         rules: &[Vec<u32>],
-    ) -> Option<(Vec<u32>, u64)> {
+    ) -> Option<Found> {
         let Terms { points, by, choice, weights, .. } = &self.terms;
         let problem = Chromosomes { instance, points: *points };
         let method = match by {
@@ -242,11 +266,13 @@ impl Mojs {
         let settings = Settings { seed, ..self.settings };
         let first = if self.terms.rules { rules } else { &[] };
         let found = Search::new(&problem, method, settings, first).ok()?.run().ok()?;
+        let (genomes, all) = (found.population.genomes(), found.population.points());
         let front = found.population.best();
-        let points: Vec<&[f64]> = front.iter().filter_map(|at| found.population.points().get(*at)).collect();
+        let points: Vec<&[f64]> = front.iter().filter_map(|at| all.get(*at)).collect();
+        let chromosomes: Vec<&Vec<u32>> = front.iter().map(|at| &genomes[*at]).collect();
         let values = choice.values(&points, reference);
-        let best = values.iter().enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| at)?;
-        Some((found.population.genomes()[front[best]].clone(), found.evaluations))
+        Some(Found::new(&chromosomes, &points, &values, found.evaluations))
+            .filter(|found| !found.chromosomes.is_empty())
     }
 
     /// Plans what waits.
@@ -270,14 +296,19 @@ impl Mojs {
         if instance.order().is_empty() {
             return view.done();
         }
-        let Chosen { chromosome, starts, evaluations } = self.search(&instance);
+        let Chosen { chromosome, found, starts } = self.search(&instance);
         self.kept.plannings += 1;
-        let genes = evaluations.saturating_mul(instance.order().len() as u64);
+        let genes = found.evaluations.saturating_mul(instance.order().len() as u64);
         let takes = Span::from_micros(self.terms.per_gene.micros().saturating_mul(genes));
         self.kept.next = now + self.terms.interval.max(takes + Span::TICK);
         let until = self.kept.next.since(now).micros();
         let early = starts.partition_point(|(start, ..)| *start < until);
         let queued = early.max(self.terms.min_queued).min(starts.len());
+        let (number, tasks) = (self.kept.plannings, instance.order().len() as u64);
+        let facts = PlanningFacts { number, tasks, evaluations: found.evaluations };
+        let Found { front, chromosomes, .. } = found;
+        let puts = |job, at: usize| put(job, chromosomes.get(at)?, &instance, &open, now);
+        view.compared(front, facts, &ABOUT, self.terms.choice.told(), puts);
         let reason = Reason::Compromise;
         for (start, task, end) in &starts[..queued] {
             let pool = chromosome[*task as usize] as usize;
@@ -290,6 +321,18 @@ impl Mojs {
             answer => answer,
         }
     }
+}
+
+/// Where a chromosome puts a job, if its task is planned.
+fn put(job: JobId, chromosome: &[u32], instance: &Instance, open: &OpenTasks<'_>, now: Time) -> Option<Put> {
+    let mut found = None;
+    instance.decode(chromosome, &mut instance.scratch(), |task, start, end| {
+        if open.task(task as usize).job() == job {
+            let [start, end] = [start, end].map(|micros| now + Span::from_micros(micros));
+            found = Some((chromosome[task as usize] as usize, start, end));
+        }
+    });
+    found
 }
 
 impl BrokerPolicy for Mojs {
