@@ -147,6 +147,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
             folder: keys.output.folder.clone().map(Into::into),
             segments: keys.output.segments,
             machines: keys.output.machines || records_machines,
+            fronts: keys.output.fronts.unwrap_or(true),
             batsim: keys.output.batsim,
         },
         checkpoint,

@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use self::choice::{Choice, reference};
 use self::operators::{by_fitness, by_mask, k_point, rebalance, shift, swap};
-use self::schedule::{Instance, NAMES, OBJECTIVES, Scratch};
+use self::schedule::{ABOUT, Instance, OBJECTIVES, Scratch};
 use super::ahead::{Group, of_none};
 use crate::broker::mapping::Links;
 use crate::broker::{
-    Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView, Planned, Reason, TaskLimits,
+    Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, Front, GridView, OpenTasks, Planned,
+    PlanningFacts, Put, Reason, TaskLimits,
 };
-use crate::model::{Named, NamedError, ParamInfo};
+use crate::model::{JobId, Named, NamedError, ParamInfo};
 use crate::search::{Method, Problem, Search, Settings, WeightedSum, exhaustive};
 use crate::units::{Span, Time};
 use crate::workload::random::Stream;
@@ -73,11 +74,11 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     let rules = named.take_choice("start", &[("rules", true), ("random", false)])?.unwrap_or(true);
     let knee = named.take_choice("choose", &[("sum", false), ("knee", true)])?.unwrap_or(false);
     let mut weights = [1.0; OBJECTIVES];
-    for (weight, name) in weights.iter_mut().zip(NAMES) {
-        *weight = named.take_within(name, 0.0..=1_000.0, WEIGHT)?.unwrap_or(1.0);
+    for (weight, objective) in weights.iter_mut().zip(ABOUT) {
+        *weight = named.take_within(objective.name, 0.0..=1_000.0, WEIGHT)?.unwrap_or(1.0);
     }
     if weights.iter().all(|weight| *weight == 0.0) {
-        return Err(NamedError::bad_value("mojs", NAMES[0], 0, "above 0, as one of the weights must be"));
+        return Err(NamedError::bad_value("mojs", ABOUT[0].name, 0, "above 0, as one of the weights must be"));
     }
     let on_change = named.take_choice("on_change", &[("yes", true), ("no", false)])?.unwrap_or(true);
     let on_arrival = named.take_choice("on_arrival", &[("yes", true), ("no", false)])?.unwrap_or(true);
@@ -92,7 +93,8 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     let settings = Settings { population, generations, crossover, distinct: true, ..Settings::default() };
     let choice = if knee { Choice::Knee } else { Choice::Sum(weights) };
     let terms = Terms { interval, min_queued, most, points, by, rules, choice, weights, on_change, on_arrival, per_gene };
-    let abilities = BrokerAbilities { batch: true, workflows: true, random: true, ..BrokerAbilities::PLAIN };
+    let plans = BrokerAbilities { batch: true, workflows: true, random: true, ..BrokerAbilities::PLAIN };
+    let abilities = BrokerAbilities { objectives: &ABOUT, ..plans };
     Ok((Box::new(Mojs { terms, settings, seed, kept: Kept::default() }), abilities))
 }
 
@@ -214,11 +216,27 @@ impl Problem for Chromosomes<'_> {
     }
 }
 
+/// What a search has found: its front, and the chromosome of each of its points. The first is chosen.
+struct Found {
+    front: Front,
+    chromosomes: Vec<Vec<u32>>,
+    evaluations: u64,
+}
+
+impl Found {
+    /// Those of these chromosomes, with these objectives, that are in the front that they make.
+    fn new(chromosomes: &[&Vec<u32>], points: &[&[f64]], values: &[f64], evaluations: u64) -> Self {
+        let front = Front::new(points, values);
+        let chromosomes = front.places().iter().map(|at| chromosomes[*at].clone()).collect();
+        Self { front, chromosomes, evaluations }
+    }
+}
+
 /// The schedule that was chosen: its genes with the starts and the ends of their tasks, in microseconds from now, by start.
 struct Chosen {
     chromosome: Vec<u32>,
+    found: Found,
     starts: Vec<(u64, usize, u64)>,
-    evaluations: u64,
 }
 
 impl Mojs {
@@ -227,12 +245,17 @@ impl Mojs {
         let mut scratch = instance.scratch();
         let rules = instance.of_rules();
         let reference = reference(instance.decode(&rules[0], &mut scratch, |_, _, _| ()));
-        let found = self.found(instance, &reference, &rules);
-        let (chromosome, evaluations) = found.unwrap_or_else(|| (rules.into_iter().next().unwrap_or_default(), 1));
+        let only = |scratch: &mut Scratch| {
+            let point = instance.decode(&rules[0], scratch, |_, _, _| ());
+            let values = self.terms.choice.values(&[&point], &reference);
+            Found::new(&[&rules[0]], &[&point], &values, 1)
+        };
+        let found = self.found(instance, &reference, &rules).unwrap_or_else(|| only(&mut scratch));
         let mut starts = Vec::with_capacity(instance.genes());
+        let chromosome = found.chromosomes.first().unwrap_or(&rules[0]).clone();
         instance.decode(&chromosome, &mut scratch, |gene, start, end| starts.push((start, gene, end)));
         starts.sort_by_key(|(start, ..)| *start);
-        Chosen { chromosome, starts, evaluations }
+        Chosen { chromosome, found, starts }
     }
 
     /// What the search finds; `None` if it cannot begin, which the parameters rule out.
@@ -241,7 +264,7 @@ impl Mojs {
         instance: &Instance,
         reference: &[f64; OBJECTIVES],
         rules: &[Vec<u32>],
-    ) -> Option<(Vec<u32>, u64)> {
+    ) -> Option<Found> {
         let Terms { points, by, choice, weights, .. } = &self.terms;
         let problem = Chromosomes { instance, points: *points };
         let settings = Settings {
@@ -250,8 +273,10 @@ impl Mojs {
         };
         if instance.chromosomes() <= settings.budget() {
             let (front, evaluations) = exhaustive(&problem, instance.every()).ok()?;
-            let best = choice.best(&front.points().iter().collect::<Vec<_>>(), reference)?;
-            return Some((front.genomes()[best].clone(), evaluations));
+            let points: Vec<&[f64]> = front.points().iter().collect();
+            let values = choice.values(&points, reference);
+            let chromosomes: Vec<&Vec<u32>> = front.genomes().iter().collect();
+            return Some(Found::new(&chromosomes, &points, &values, evaluations));
         }
         let method = match by {
             By::Nsga2 => Method::Nsga2,
@@ -260,10 +285,13 @@ impl Mojs {
         };
         let first = if self.terms.rules { rules } else { &[] };
         let found = Search::new(&problem, method, settings, first).ok()?.run().ok()?;
+        let (genomes, all) = (found.population.genomes(), found.population.points());
         let front = found.population.best();
-        let points: Vec<&[f64]> = front.iter().filter_map(|at| found.population.points().get(*at)).collect();
-        let best = choice.best(&points, reference)?;
-        Some((found.population.genomes()[front[best]].clone(), found.evaluations))
+        let points: Vec<&[f64]> = front.iter().filter_map(|at| all.get(*at)).collect();
+        let chromosomes: Vec<&Vec<u32>> = front.iter().map(|at| &genomes[*at]).collect();
+        let values = choice.values(&points, reference);
+        Some(Found::new(&chromosomes, &points, &values, found.evaluations))
+            .filter(|found| !found.chromosomes.is_empty())
     }
 
     /// Plans what waits.
@@ -287,15 +315,20 @@ impl Mojs {
         if instance.genes() == 0 {
             return view.done();
         }
-        let Chosen { chromosome, starts, evaluations } = self.search(&instance);
+        let Chosen { chromosome, found, starts } = self.search(&instance);
         self.kept.plannings += 1;
-        let genes = evaluations.saturating_mul(instance.genes() as u64);
+        let genes = found.evaluations.saturating_mul(instance.genes() as u64);
         let takes = Span::from_micros(self.terms.per_gene.micros().saturating_mul(genes));
         self.kept.next = now + self.terms.interval.max(takes + Span::TICK);
         let until = self.kept.next.since(now).micros();
         let early = starts.partition_point(|(start, ..)| *start < until);
         let queued = early.max(self.terms.min_queued).min(starts.len());
         self.kept.idle = queued == starts.len() && instance.is_whole();
+        let (number, tasks) = (self.kept.plannings, instance.genes() as u64);
+        let facts = PlanningFacts { number, tasks, evaluations: found.evaluations };
+        let Found { front, chromosomes, .. } = found;
+        let puts = |job, at: usize| put(job, chromosomes.get(at)?, &instance, &open, now);
+        view.compared(front, facts, &ABOUT, self.terms.choice.told(), puts);
         let reason = Reason::Compromise;
         for (start, gene, end) in &starts[..queued] {
             let (task, pool) = (instance.tasks()[*gene] as usize, chromosome[*gene] as usize);
@@ -308,6 +341,18 @@ impl Mojs {
             answer => answer,
         }
     }
+}
+
+/// Where a chromosome puts a job, if its task is planned.
+fn put(job: JobId, chromosome: &[u32], instance: &Instance, open: &OpenTasks<'_>, now: Time) -> Option<Put> {
+    let mut found = None;
+    instance.decode(chromosome, &mut instance.scratch(), |gene, start, end| {
+        if open.task(instance.tasks()[gene] as usize).job() == job {
+            let [start, end] = [start, end].map(|micros| now + Span::from_micros(micros));
+            found = Some((chromosome[gene] as usize, start, end));
+        }
+    });
+    found
 }
 
 impl BrokerPolicy for Mojs {

@@ -6,13 +6,20 @@ use std::collections::{BinaryHeap, HashMap};
 use crate::broker::mapping::{Costs, Dag, Limits, Links, Placement, Profiles};
 use crate::broker::{OpenTasks, Pool, TaskLimits};
 use crate::local::Profile;
+use crate::model::Objective;
 use crate::units::{Span, Time};
 
 /// The number of objectives.
 pub(super) const OBJECTIVES: usize = 5;
 
-/// Their names, in their order.
-pub(super) const NAMES: [&str; OBJECTIVES] = ["makespan", "idle", "lateness", "overspending", "energy"];
+/// What they are, in their order; each one's name is also the parameter that is its weight.
+pub(super) const ABOUT: [Objective; OBJECTIVES] = [
+    Objective { name: "makespan", unit: "s", column: "makespan_s" },
+    Objective { name: "idle", unit: "s", column: "idle_s" },
+    Objective { name: "lateness", unit: "", column: "lateness" },
+    Objective { name: "overspending", unit: "", column: "overspending" },
+    Objective { name: "energy", unit: "proc s", column: "energy_proc_s" },
+];
 
 /// The largest exponent of a lateness: eᵡ of more is no number to compare.
 const MOST_LATE: f64 = 50.0;
