@@ -240,7 +240,8 @@ impl Mojs {
             let values = self.terms.choice.values(&[&point], &reference);
             Found::new(&[&rules[0]], &[&point], &values, 1)
         };
-        let found = found.unwrap_or_else(|| only(&mut scratch));
+        let mut found = found.unwrap_or_else(|| only(&mut scratch));
+        found.front = found.front.counted_by(&reference);
         let mut starts = Vec::with_capacity(instance.order().len());
         let chromosome = found.chromosomes.first().unwrap_or(&rules[0]).clone();
         instance.decode(&chromosome, &mut scratch, |task, start, end| starts.push((start, task, end)));
