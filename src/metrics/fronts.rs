@@ -21,6 +21,8 @@ pub(super) struct Fronts {
     points: u64,
     /// In 2⁻⁴⁰.
     hypervolume: u128,
+    /// In 2⁻⁴⁰.
+    value: u128,
 }
 
 /// The fronts of a run.
@@ -37,6 +39,8 @@ pub struct FrontSummary {
     /// Mean hypervolume of a front: the share that it dominates of the box from 0 to the reference point, which has twice the objectives of the schedule in
     /// which each task ends first.
     pub hypervolume: Option<f64>,
+    /// Mean value of the schedules that were chosen, of which less is better: what chose gives it.
+    pub value: Option<f64>,
 }
 
 impl Fronts {
@@ -47,6 +51,8 @@ impl Fronts {
         self.evaluations += front.evaluations;
         self.points += front.points.len() as u64;
         self.hypervolume += (share(front) * ONE) as u128;
+        let chosen = front.points.first().map_or(0.0, |point| point.value);
+        self.value = self.value.saturating_add((chosen * ONE) as u128);
     }
 
     /// The summary; `None` if there were no plannings.
@@ -58,6 +64,7 @@ impl Fronts {
             evaluations: mean(self.evaluations as f64),
             size: mean(self.points as f64),
             hypervolume: mean(self.hypervolume as f64 / ONE),
+            value: mean(self.value as f64 / ONE),
         })
     }
 }
@@ -79,7 +86,10 @@ mod tests {
     use crate::units::Time;
 
     fn front(points: &[[f64; 2]], reference: [f64; 2]) -> FrontRecord {
-        let point = |objectives: &[f64; 2]| FrontPoint { value: 0.0, objectives: objectives.to_vec() };
+        let point = |objectives: &[f64; 2]| FrontPoint {
+            value: objectives[0] / 8.0,
+            objectives: objectives.to_vec(),
+        };
         FrontRecord {
             at: Time::ZERO,
             planning: 1,
@@ -107,6 +117,7 @@ mod tests {
             evaluations: Some(50.0),
             size: Some(1.5),
             hypervolume: Some(0.25),
+            value: Some((0.625 + 2.5) / 2.0),
         };
         assert_eq!(fronts.summary(), Some(expected));
     }

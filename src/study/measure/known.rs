@@ -165,6 +165,7 @@ const KNOWN: &[Known] = &[
     known("fronts.evaluations", "evaluations of a planning", "", Neither, "Mean number of schedules that a planning evaluated."),
     known("fronts.size", "schedules of a front", "", Higher, "Mean number of schedules of a front, no two with the same objectives."),
     known("fronts.hypervolume", "hypervolume", "", Higher, "Mean hypervolume of a front: the share that it dominates of the box from 0 to twice the objectives of the schedule in which each task ends first."),
+    known("fronts.value", "value of the chosen schedule", "", Lower, "Mean value of the schedules that were chosen, of which less is better: the weighted sum of the objectives, for instance."),
     known("churn.machines.left", "machines left", "", Neither, "Number of events of machines that left."),
     known("churn.machines.joined", "machines joined", "", Neither, "Number of events of machines that joined."),
     known("churn.machines.slowed", "machines slowed", "", Neither, "Number of events that slowed machines."),
