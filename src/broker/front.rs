@@ -10,6 +10,8 @@ pub struct Front {
     points: Vec<FrontPoint>,
     /// For each point, the place of its schedule among those that were given.
     places: Vec<usize>,
+    /// What counts as 1 of each objective.
+    reference: Vec<f64>,
 }
 
 /// How a schedule was chosen from a front.
@@ -82,6 +84,12 @@ impl Front {
         front
     }
 
+    /// Says what counts as 1 of each objective. Without that a front has no hypervolume.
+    #[must_use]
+    pub fn counted_by(self, reference: &[f64]) -> Self {
+        Self { reference: reference.to_vec(), ..self }
+    }
+
     /// The places of its schedules among those that were given, the chosen one first.
     pub fn places(&self) -> &[usize] {
         &self.places
@@ -120,9 +128,10 @@ impl GridView<'_> {
             let schedules = front.points.iter().enumerate().map(schedule).collect();
             trace.front = Some(TracedFront { planning, objectives, chosen_by, schedules });
         }
-        let points = front.points;
+        let Front { points, reference, .. } = front;
+        let at = self.now;
         self.front =
-            Some(Box::new(FrontRecord { at: self.now, planning: number, tasks, evaluations, points }));
+            Some(Box::new(FrontRecord { at, planning: number, tasks, evaluations, points, reference }));
     }
 
     /// Takes the front that the policy has recorded, if it has.

@@ -16,7 +16,7 @@ use super::{Commands, Control, Progress, RunError};
 use crate::broker::outside::absent;
 use crate::entity::Site;
 use crate::grid::{Grid, Merge, Policies};
-use crate::metrics::{GridMeasures, GridSummary, RecoveryRule, Times, Window, WorkflowSummary};
+use crate::metrics::{FrontSummary, GridMeasures, GridSummary, RecoveryRule, Times, Window, WorkflowSummary};
 use crate::output::{OutputDir, OutputMark, OutputOptions};
 use crate::runtime::RuntimeOptions;
 use crate::scenario::{Engine, PlannedWorkload, Problem, ResolvedScenario, Scenario};
@@ -327,6 +327,8 @@ impl Run {
             GridMeasures::new(self.scenario.resolved.definitions.clone(), Window::ALL, &spec.sites);
         let recorder = Recorder::new(measures, None, Progress::default());
         let mut summary = self.summary(&grid, &recorder, None, None, Times::default(), Duration::ZERO);
+        let has_fronts = grid.broker().is_some_and(|broker| !broker.abilities().objectives.is_empty());
+        summary.fronts = has_fronts.then(FrontSummary::default);
         summary.workflows = summary.workflows.or_else(|| Some(counted(WorkflowSummary::default(), &grid)));
         Ok(summary)
     }

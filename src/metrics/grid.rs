@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fronts::Fronts;
 use super::{
     Backlog, Churn, Definitions, Elasticity, Exact, Groups, Recovery, RecoveryRule, WaitComparison, Window,
     WorkflowMeasures,
@@ -20,6 +21,7 @@ pub struct GridMeasures {
     pub(super) recovery: Option<Recovery>,
     pub(super) elastic: Elasticity,
     pub(super) workflows: WorkflowMeasures,
+    pub(super) fronts: Fronts,
     single: Option<Single>,
 }
 
@@ -47,6 +49,7 @@ impl GridMeasures {
             recovery: None,
             elastic: Elasticity::default(),
             workflows: WorkflowMeasures::new(penalty),
+            fronts: Fronts::default(),
             single,
         };
         let none = ChurnSpec::default();
@@ -71,7 +74,7 @@ impl GridMeasures {
         self
     }
 
-    /// Adds a record; only jobs, events, workflows and copies of their files are measured.
+    /// Adds a record; only jobs, events, workflows, copies of their files and fronts are measured.
     #[inline]
     pub fn add(&mut self, record: &Record) {
         match record {
@@ -79,6 +82,7 @@ impl GridMeasures {
             Record::Event(event) => self.add_event(event),
             Record::Workflow(workflow) => self.workflows.add(workflow, self.window),
             Record::Transfer(copy) => self.workflows.add_transfer(copy),
+            Record::Front(front) if self.window.contains(front.at) => self.fronts.add(front),
             Record::Segment(_) | Record::Machine(_) | Record::Task(_) | Record::Front(_) => {}
         }
     }

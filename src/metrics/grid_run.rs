@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, ElasticSummary,
-    Fingerprint, GridMeasures, Groups, Ledger, Measures, Outcomes, PlanningSummary, Quantiles, Recovery,
-    SingleSite, Summary, Times, Window, WorkflowSummary,
+    Fingerprint, FrontSummary, GridMeasures, Groups, Ledger, Measures, Outcomes, PlanningSummary, Quantiles,
+    Recovery, SingleSite, Summary, Times, Window, WorkflowSummary,
 };
 use crate::broker::outside::ProgramFacts;
 use crate::model::{BrokerSpec, Origin, Payer, Replan, SiteId, SiteSpec};
@@ -136,6 +136,9 @@ pub struct GridSummary {
     /// What planning took, if any plan took time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planning: Option<PlanningSummary>,
+    /// The fronts that the broker's policy chose from, if it has several objectives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fronts: Option<FrontSummary>,
     /// Elastic commands, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elastic: Option<ElasticSummary>,
@@ -288,6 +291,7 @@ impl GridSummary {
             no_site,
             information_age: ages.summary(),
             planning: None,
+            fronts: measures.fronts.summary(),
             churn: {
                 let churn = measures.churn.summary(&ledger, recovery);
                 ChurnSummary { replanning: churn.replanning.filter(|_| facts.broker.is_some()), ..churn }

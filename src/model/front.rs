@@ -28,6 +28,8 @@ pub struct FrontRecord {
     pub evaluations: u64,
     /// The schedules of the front, no two with the same objectives, by what chose, the chosen one first. All numbers are finite.
     pub points: Vec<FrontPoint>,
+    /// What counts as 1 of each objective.
+    pub reference: Vec<f64>,
 }
 
 /// No number of a front is NaN.

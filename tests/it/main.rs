@@ -58,6 +58,7 @@ mod machine_groups;
 mod naps;
 mod needs;
 mod omniscient;
+mod optimiser;
 mod oracle;
 mod orders;
 mod outside;

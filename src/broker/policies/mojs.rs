@@ -134,7 +134,7 @@ struct Kept {
     next: Time,
     /// Which pools had processors at the last one.
     there: Vec<bool>,
-    /// Whether the last one left no task with the broker that could be planned.
+    /// Whether the last one left no task waiting: all that could be planned start before the next one.
     idle: bool,
 }
 
@@ -253,7 +253,8 @@ impl Mojs {
             let values = self.terms.choice.values(&[&point], &reference);
             Found::new(&[&rules[0]], &[&point], &values, 1)
         };
-        let found = self.found(instance, &reference, &rules).unwrap_or_else(|| only(&mut scratch));
+        let mut found = self.found(instance, &reference, &rules).unwrap_or_else(|| only(&mut scratch));
+        found.front = found.front.counted_by(&reference);
         let mut starts = Vec::with_capacity(instance.genes());
         let chromosome = found.chromosomes.first().unwrap_or(&rules[0]).clone();
         instance.decode(&chromosome, &mut scratch, |gene, start, end| starts.push((start, gene, end)));
@@ -329,7 +330,8 @@ impl Mojs {
         let until = self.kept.next.since(now).micros();
         let early = starts.partition_point(|(start, ..)| *start < until);
         let queued = early.max(self.terms.min_queued).min(starts.len());
-        self.kept.idle = queued == starts.len() && instance.is_whole();
+        // A task that is queued only because one must be waits: what comes then is planned together.
+        self.kept.idle = early == starts.len() && instance.is_whole();
         let (number, tasks) = (self.kept.plannings, instance.genes() as u64);
         let facts = PlanningFacts { number, tasks, evaluations: found.evaluations };
         let Found { front, chromosomes, .. } = found;

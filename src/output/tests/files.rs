@@ -211,6 +211,7 @@ pub(super) fn fronts() -> Vec<Record> {
         tasks: 3,
         evaluations: 36,
         points: vec![point(1.5, 90.25, 0.1 + 0.2), point(2.0, 80.0, 1e-7)],
+        reference: vec![100.0, 1.0],
     };
     let second = FrontRecord { at: Time::from_secs(600), planning: 2, ..first.clone() };
     vec![Record::Front(Box::new(first)), Record::Front(Box::new(second))]

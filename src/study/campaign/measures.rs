@@ -11,8 +11,8 @@ use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
 use crate::grid::Policies;
 use crate::metrics::{
-    BacklogSummary, DedicatedMeasures, ElasticSummary, FaultCounts, PlanningSummary, Purpose, Purposes,
-    RecoverySummary, ReplanSummary, ToTheEnd,
+    BacklogSummary, DedicatedMeasures, ElasticSummary, FaultCounts, LimitMeasures, PlanningSummary, Purpose,
+    Purposes, RecoverySummary, ReplanSummary, ToTheEnd,
 };
 use crate::model::did_you_mean;
 use crate::scenario::Scenario;
@@ -39,6 +39,7 @@ pub(in crate::study) fn of_scenario(
     policies: &Policies,
 ) -> Result<BTreeSet<String>, RunError> {
     let may_sleep = scenario.resolved.may_sleep();
+    let has_limits = scenario.resolved.definitions.penalty.is_some();
     let data = scenario.resolved.grid.network.data;
     let may_draw = scenario.resolved.grid.sites.iter().any(|site| site.greatest_power() > Power::ZERO);
     let run = Run::new(scenario, 1, policies);
@@ -53,6 +54,13 @@ pub(in crate::study) fn of_scenario(
     }
     if may_draw {
         with_ledgers(&mut summary);
+    }
+    if has_limits {
+        // Beside a mean that all jobs have, and one that all workflows have.
+        let limits = empty::<LimitMeasures>();
+        ["mean_wait", "mean_slr"]
+            .iter()
+            .for_each(|beside| with_group(&mut summary, beside, "limits", &limits));
     }
     if let Some(all) = summary.as_object_mut().filter(|_| !data.is_none()) {
         let ledger = all.entry("ledger").or_insert_with(|| json!(Purposes::default()));
