@@ -12,6 +12,7 @@ mod definitions;
 mod distribution;
 mod elasticity;
 mod fingerprint;
+mod finishes;
 mod grid;
 mod grid_run;
 mod groups;
@@ -41,6 +42,7 @@ pub use definitions::{Definition, Definitions, Penalty};
 pub use distribution::{EXACT_QUANTILES, Quantiles};
 pub use elasticity::{ElasticSummary, Elasticity};
 pub use fingerprint::{Fingerprint, FingerprintError};
+pub use finishes::{FinishSummary, SiteFinish};
 pub use grid::GridMeasures;
 pub use grid_run::{
     BrokerFacts, GridFacts, GridSummary, MeasuredWindow, OriginSummary, ProgramSummary, SiteSummary,
