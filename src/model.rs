@@ -10,6 +10,7 @@ mod enactment;
 mod failure_trace;
 mod failures;
 mod fault;
+mod front;
 mod grid;
 mod group_failures;
 mod ids;
@@ -49,6 +50,7 @@ pub use enactment::{
 pub use failure_trace::{FailureTrace, NodeOutages, Outage, TracedChurn};
 pub use failures::{Faults, TaskFailures};
 pub use fault::{FaultKind, FaultSpec, Heartbeat, MessageKind, MessageKinds};
+pub use front::{FrontPoint, FrontRecord, Objective};
 pub use grid::{
     BrokerSpec, DataRates, GridSpec, Link, NetworkSpec, Payer, PlanningTime, Replan, Sharing, StorageSpec,
 };

@@ -38,7 +38,7 @@ pub use folder::{OutputDir, OutputOptions};
 pub use job_refs::JobRefs;
 pub use mark::{FileMark, OutputMark, OutputSync};
 pub use reader::{
-    EventRow, FolderKind, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow, TaskRow, TransferRow,
-    WorkflowRow,
+    EventRow, FolderKind, FrontRow, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow, TaskRow,
+    TransferRow, WorkflowRow,
 };
 pub use trace::{TraceError, TraceFacts, write_trace};

@@ -4,7 +4,7 @@
 //! minimised, no other found genome betters: by NSGA-II, or by one of two controls with the same budget of evaluations, random search and a
 //! genetic algorithm with weighted sums ([`Method`]). The controls say whether NSGA-II is worth its name on a problem.
 //!
-//! What a search uses can be used alone: [`fronts`] and [`crowding`] of a set of [`Points`], an [`Archive`] of the points that no other
+//! A problem with few genomes is searched as a whole by [`exhaustive`]. What a search uses can be used alone: [`fronts`] and [`crowding`] of a set of [`Points`], an [`Archive`] of the points that no other
 //! dominates, and the measures [`hypervolume`], [`igd`] and [`igd_plus`]. Everything is determined by its arguments: equal points are
 //! ordered by index, and what is random is a function of the seed, the generation and the number of the child, on any number of threads.
 //!
@@ -58,6 +58,7 @@ mod archive;
 mod distance;
 mod dominance;
 mod error;
+mod exhaustive;
 mod hypervolume;
 mod method;
 mod points;
@@ -72,6 +73,7 @@ pub use archive::{Archive, ArchiveSize};
 pub use distance::{igd, igd_plus};
 pub use dominance::{constrained_dominates, crowding, dominates, fronts};
 pub use error::SearchError;
+pub use exhaustive::exhaustive;
 pub use hypervolume::hypervolume;
 pub use method::{Method, WeightedSum};
 pub use points::Points;

@@ -11,6 +11,7 @@ mod bookings;
 mod columns;
 mod counts;
 mod findings;
+pub(crate) mod fronts;
 mod holders;
 mod job;
 mod job_trace;

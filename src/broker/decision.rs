@@ -2,9 +2,10 @@
 //!
 //! A [`super::GridView`] without a trace records nothing. With one ([`super::GridView::traced`]), the assignment of the traced job
 //! records the pools where the job fits with the start and completion that the view expects in each, and the values that the
-//! policy compares ([`super::GridView::note`]): one for a policy with one cost, several for one with several objectives.
+//! policy compares ([`super::GridView::note`]): one for a policy with one cost, several for one with several. A policy that chose a whole
+//! schedule from a front records that too ([`super::GridView::compared`]), with where each schedule puts the job.
 
-use super::Reason;
+use super::{Reason, TracedFront};
 use crate::model::{JobId, PoolId};
 use crate::units::Time;
 
@@ -23,6 +24,8 @@ pub struct Choice {
     pub reason: Reason,
     /// The pools where the job fits, in the order of pools.
     pub candidates: Vec<Candidate>,
+    /// The front from which the policy chose the schedule that puts the job there, if it did.
+    pub front: Option<TracedFront>,
 }
 
 /// A pool where a job fits.
@@ -45,4 +48,6 @@ pub(super) struct PlanTrace {
     pub(super) choice: Option<Choice>,
     /// Names of what the policy compares, each with a value per pool.
     pub(super) notes: Vec<(&'static str, Vec<f64>)>,
+    /// The front of the planning.
+    pub(super) front: Option<TracedFront>,
 }

@@ -14,7 +14,7 @@ use super::pool::Pool;
 use super::ready::Rank;
 use super::tasks::{Asked, Tasks};
 use super::{LiveWorkflow, TaskProgress};
-use crate::model::{SiteId, TaskId};
+use crate::model::{FrontRecord, SiteId, TaskId};
 use crate::units::{Span, Time};
 
 /// The view from which a broker policy plans, and into which it writes its plan.
@@ -30,6 +30,8 @@ pub struct GridView<'a> {
     highest: Option<Rank>,
     taken: BTreeSet<TaskId>,
     pub(super) trace: Option<PlanTrace>,
+    /// The front from which the policy chose its plan.
+    pub(super) front: Option<Box<FrontRecord>>,
     workflows: Vec<&'a LiveWorkflow>,
     data: Option<&'a dyn DataTimes>,
     links: Option<&'a Links>,
@@ -64,6 +66,7 @@ impl<'a> GridView<'a> {
             highest: None,
             taken: BTreeSet::new(),
             trace: None,
+            front: None,
             workflows: Vec::new(),
             data: None,
             links: None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::BrokerPolicy;
-use crate::model::{self, Entry, Kind, Named, NamedError, RegistryError};
+use crate::model::{self, Entry, Kind, Named, NamedError, Objective, RegistryError};
 
 /// Broker policies, as a kind of named thing in a registry.
 #[derive(Debug)]
@@ -64,12 +64,14 @@ pub struct BrokerAbilities {
     /// Decides about tasks of workflows that still wait for others: it is shown the [workflows](super::GridView::workflows), and asked also
     /// when nothing but such tasks is undecided. It plans in batches, too.
     pub workflows: bool,
+    /// The objectives of the [fronts](super::GridView::compared) that it chooses its plans from; none for a policy that keeps no fronts.
+    pub objectives: &'static [Objective],
 }
 
 impl BrokerAbilities {
     /// Decides about each job from the view alone, whenever it is asked.
     pub const PLAIN: Self =
-        Self { pulls: false, random: false, batch: false, steady: false, workflows: false };
+        Self { pulls: false, random: false, batch: false, steady: false, workflows: false, objectives: &[] };
 
     /// As [`BrokerAbilities::PLAIN`], for a policy that is [steady](BrokerAbilities::steady).
     pub const STEADY: Self = Self { steady: true, ..Self::PLAIN };

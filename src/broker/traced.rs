@@ -8,7 +8,7 @@ impl GridView<'_> {
     /// The same view, in which the assignment of one job records what was compared for it.
     #[must_use]
     pub fn traced(mut self, job: JobId) -> Self {
-        self.trace = Some(PlanTrace { job, choice: None, notes: Vec::new() });
+        self.trace = Some(PlanTrace { job, choice: None, notes: Vec::new(), front: None });
         self
     }
 
@@ -54,7 +54,8 @@ impl GridView<'_> {
         };
         let candidates = (0..self.pools.len()).filter(compared).map(candidate).collect();
         let pool = self.pools[pool].facts.id;
-        trace.choice = Some(Choice { at: self.now, asked: self.now, job, pool, reason, candidates });
+        let front = trace.front.take();
+        trace.choice = Some(Choice { at: self.now, asked: self.now, job, pool, reason, candidates, front });
         self.trace = Some(trace);
     }
 }

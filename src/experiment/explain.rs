@@ -16,7 +16,8 @@ use crate::model::{EventCause, EventKind, JobId, JobRef, Origin, Outcome, Partit
 use crate::output::{JobRow, RunFolder};
 use crate::units::{Span, Time};
 pub use facts::{
-    AssignedTo, At, AtState, Attempt, ComparedPool, Explained, ExplainedJob, Stretch, WaitPlace,
+    AssignedTo, At, AtState, Attempt, ComparedFront, ComparedPool, ComparedSchedule, Explained, ExplainedJob,
+    Stretch, WaitPlace,
 };
 use stretches::Stretches;
 pub use task::{ExplainedTask, WaitedFor, job_of_task};

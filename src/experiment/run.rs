@@ -252,7 +252,7 @@ impl Run {
         let output = match (&output.folder, &recorder.output) {
             (Some(folder), Some(mark)) => {
                 prepare(folder, mark)?;
-                let options = self.output_options();
+                let options = self.output_options(&built.0);
                 let resumed = OutputDir::resume(folder, &grid.sites, definitions.clone(), &options, mark);
                 Some(resumed.map_err(RunError::from_files)?)
             }
@@ -336,7 +336,7 @@ impl Run {
         let ResolvedScenario { grid: spec, measure, until, pace, definitions, output, .. } =
             &self.scenario.resolved;
         let output = output.folder.as_ref().map(|folder| {
-            OutputDir::create(folder, &spec.sites, definitions.clone(), &self.output_options())
+            OutputDir::create(folder, &spec.sites, definitions.clone(), &self.output_options(&built.0))
         });
         let output = output.transpose().map_err(RunError::from_files)?;
         let grid = &built.0;
@@ -385,13 +385,16 @@ impl Run {
         program.unwrap_or_default().max(RuntimeOptions::default().patience)
     }
 
-    fn output_options(&self) -> OutputOptions {
+    /// The files that the run of this grid writes.
+    fn output_options(&self, grid: &Grid) -> OutputOptions {
         let ResolvedScenario { name, output, .. } = &self.scenario.resolved;
+        let objectives = grid.broker().map_or(&[][..], |broker| broker.abilities().objectives);
         OutputOptions {
             segments: output.segments,
             machines: output.machines,
             events: true,
             workflows: self.scenario.resolved.has_workflows(),
+            fronts: if output.fronts { objectives } else { &[] },
             scenario: Some(self.scenario.text.clone()),
             batsim: output.batsim.then(|| name.clone()),
         }

@@ -14,6 +14,7 @@ use crate::grid::Policies;
 use crate::model::{EventCause, JobId, JobRef, NamedJob};
 use crate::output::{FolderKind, ReadError, RunFolder};
 use crate::units::{Span, Time};
+use crate::verify::fronts::Fronts;
 use crate::verify::names::Names;
 use crate::verify::rows::{self, TableRow, Tables};
 use crate::verify::workflows::{Paths, Workflows};
@@ -168,6 +169,11 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
             unchecked.insert(Rule::Precedence, why);
         }
     }
+    let mut fronts = Fronts::default();
+    for row in folder.fronts()?.into_iter().flatten() {
+        fronts.row(row?, &mut verdict);
+    }
+    fronts.finish(&mut verdict);
     tally.workflows +=
         rows_of(folder.tasks()?)? + rows_of(folder.workflows()?)? + rows_of(folder.transfers()?)?;
     agree_with_summary(folder, &tally, last, &mut verdict);
@@ -316,6 +322,7 @@ fn nothing_to_see(rule: Rule, segments: bool) -> &'static str {
         Rule::Precedence => "no job of this run follows another or has input",
         Rule::Data => "no workflow of this run has files that are read or copied",
         Rule::Members => "no workflow of this run has groups",
+        Rule::Fronts => "the folder has no fronts.csv",
         Rule::SameProcessors => "no attempt has more than one segment",
         Rule::Work => "the run times of the workload are not known",
         _ => "there was nothing to check",

@@ -49,7 +49,7 @@ impl Fingerprint {
         self.count
     }
 
-    /// Adds a record; a record of machine state changes nothing.
+    /// Adds a record; a record of machine state or of a front changes nothing, because a run may leave them out.
     pub fn add(&mut self, record: &Record) {
         match record {
             Record::Job(job) => self.add_job(job),
@@ -58,7 +58,7 @@ impl Fingerprint {
             Record::Task(task) => self.add_task(task),
             Record::Workflow(workflow) => self.add_workflow(workflow),
             Record::Transfer(transfer) => self.add_transfer(transfer),
-            Record::Machine(_) => {}
+            Record::Machine(_) | Record::Front(_) => {}
         }
     }
 

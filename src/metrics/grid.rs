@@ -79,7 +79,7 @@ impl GridMeasures {
             Record::Event(event) => self.add_event(event),
             Record::Workflow(workflow) => self.workflows.add(workflow, self.window),
             Record::Transfer(copy) => self.workflows.add_transfer(copy),
-            Record::Segment(_) | Record::Machine(_) | Record::Task(_) => {}
+            Record::Segment(_) | Record::Machine(_) | Record::Task(_) | Record::Front(_) => {}
         }
     }
 

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::text::words;
 use super::{
-    CommandRefusal, Elastic, JobId, JobRef, Limits, Origin, Outcome, PartitionId, ProcSet, RejectReason,
-    SiteId, TaskRecord, TransferRecord, WorkflowRecord,
+    CommandRefusal, Elastic, FrontRecord, JobId, JobRef, Limits, Origin, Outcome, PartitionId, ProcSet,
+    RejectReason, SiteId, TaskRecord, TransferRecord, WorkflowRecord,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -387,6 +387,8 @@ pub enum Record {
     Workflow(WorkflowRecord),
     /// A file of a workflow was copied.
     Transfer(TransferRecord),
+    /// The broker's policy chose its plan from a front.
+    Front(Box<FrontRecord>),
 }
 
 impl Record {
@@ -400,6 +402,7 @@ impl Record {
             Self::Task(task) => task.known,
             Self::Workflow(workflow) => workflow.end,
             Self::Transfer(transfer) => transfer.end,
+            Self::Front(front) => front.at,
         }
     }
 }

@@ -187,6 +187,11 @@ pub(super) fn ratio(out: &mut Vec<u8>, ratio: Ratio) {
     amount::<9>(out, decimal::<9>(ratio.units(), Ratio::BITS));
 }
 
+/// A floating-point number, with as few digits as distinguish it from any other.
+pub(super) fn float(out: &mut Vec<u8>, value: f64) {
+    out.extend_from_slice(format!("{value},").as_bytes());
+}
+
 /// A rate with up to seven decimals, which distinguish any two rates.
 #[inline]
 pub(super) fn rate(out: &mut Vec<u8>, rate: Rate) {
@@ -332,6 +337,15 @@ mod tests {
         let paid = |nanos| written(|out| money(out, Money::from_nanos(nanos)));
         assert_eq!(paid(-250_000_000), "-0.25");
         assert_eq!(paid(3_000_000_000), "3");
+    }
+
+    #[test]
+    fn floating_point_numbers_read_back_as_they_were() {
+        let values = [0.0, 1.0, 0.1, 1.0 / 3.0, 5e21, 1e-9, 123_456.789, f64::MIN_POSITIVE];
+        for value in values {
+            assert_eq!(written(|out| float(out, value)).parse::<f64>().unwrap().to_bits(), value.to_bits());
+        }
+        assert_eq!(written(|out| float(out, 1e-9)), "0.000000001");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::reader::{ReadError, RunFolder};
 use super::rows::{self, Columns};
 use super::states::{Outage, States};
 use crate::metrics::{Definitions, Ledger};
-use crate::model::{Record, SiteSpec};
+use crate::model::{Objective, Record, SiteSpec};
 use crate::platform::DataBill;
 
 mod lock;
@@ -32,6 +32,7 @@ const EVENTS: &str = "events.csv";
 const TASKS: &str = "tasks.csv";
 const WORKFLOWS: &str = "workflows.csv";
 const TRANSFERS: &str = "transfers.csv";
+const FRONTS: &str = "fronts.csv";
 const SCENARIO: &str = "scenario.toml";
 /// The summary that a replay of an older gridemu wrote.
 const REPLAY: &str = "replay.json";
@@ -41,13 +42,13 @@ const PSTATES: &str = "batsim/out_pstate_changes.csv";
 const ENERGY: &str = "batsim/out_consumed_energy.csv";
 const SUMMARY: &str = "summary.json";
 /// Every file that may be in the folder.
-const ALL: [&str; 15] = [
-    LEDGER, JOBS, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, SCENARIO, REPLAY, BATSIM, STATES,
-    PSTATES, ENERGY, SUMMARY,
+const ALL: [&str; 16] = [
+    LEDGER, JOBS, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, FRONTS, SCENARIO, REPLAY, BATSIM,
+    STATES, PSTATES, ENERGY, SUMMARY,
 ];
 
 /// The tables that a run may write, each with its header.
-const TABLES: [(&str, &str); 8] = [
+const TABLES: [(&str, &str); 9] = [
     (JOBS, rows::JOBS),
     (SEGMENTS, rows::SEGMENTS),
     (MACHINES, rows::MACHINES),
@@ -56,6 +57,7 @@ const TABLES: [(&str, &str); 8] = [
     (TASKS, rows::TASKS),
     (WORKFLOWS, rows::WORKFLOWS),
     (TRANSFERS, rows::TRANSFERS),
+    (FRONTS, rows::FRONTS),
 ];
 
 /// The files that a run writes beside `jobs.csv` and `summary.json`; by default `segments.csv`.
@@ -69,6 +71,8 @@ pub struct OutputOptions {
     pub events: bool,
     /// Write `tasks.csv`, `workflows.csv` and `transfers.csv`.
     pub workflows: bool,
+    /// Write `fronts.csv`, with these objectives; none for no such file.
+    pub fronts: &'static [Objective],
     /// Write `scenario.toml` with this text: the scenario with all defaults.
     pub scenario: Option<String>,
     /// Write `batsim/out_jobs.csv` and the other files of Batsim, with this name of the workload.
@@ -82,6 +86,7 @@ impl Default for OutputOptions {
             machines: false,
             events: false,
             workflows: false,
+            fronts: &[],
             scenario: None,
             batsim: None,
         }
@@ -96,14 +101,17 @@ impl OutputOptions {
         mut open: impl FnMut(&str, &str) -> Result<T, OutputError>,
     ) -> Result<[Option<T>; TABLES.len()], OutputError> {
         let batsim = self.batsim.is_some();
-        let enacted = self.workflows;
-        let written = [true, self.segments, self.machines, self.events, batsim, enacted, enacted, enacted];
+        let (enacted, fronts) = (self.workflows, !self.fronts.is_empty());
+        let written =
+            [true, self.segments, self.machines, self.events, batsim, enacted, enacted, enacted, fronts];
         let mut tables = [const { None }; TABLES.len()];
         for ((table, (name, header)), _) in tables.iter_mut().zip(TABLES).zip(written).filter(|(_, yes)| *yes)
         {
             let limited = matches!(name, JOBS | WORKFLOWS) && definitions.penalty.is_some();
-            let header = if limited { &*[header, rows::LIMITS].concat() } else { header };
-            *table = Some(open(name, header)?);
+            let objectives = self.fronts.iter().filter(|_| name == FRONTS);
+            let mut header = header.to_owned() + if limited { rows::LIMITS } else { "" };
+            objectives.for_each(|objective| header += &format!(",{}", objective.column));
+            *table = Some(open(name, &header)?);
         }
         Ok(tables)
     }
@@ -140,9 +148,9 @@ impl OutputDir {
         create_folder(folder)?;
         let lock = FolderLock::take(folder)?;
         let mut stale = vec![
-            SUMMARY, LEDGER, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, SCENARIO, REPLAY, BATSIM, STATES,
+            SUMMARY, LEDGER, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, FRONTS, SCENARIO, REPLAY, BATSIM,
         ];
-        stale.extend([PSTATES, ENERGY]);
+        stale.extend([STATES, PSTATES, ENERGY]);
         stale.extend((!options.segments).then_some(SEGMENTS));
         remove_stale(folder, &stale)?;
         if options.batsim.is_some() {
@@ -180,7 +188,7 @@ impl OutputDir {
     /// [`OutputError::Write`] names the file that cannot be written and how many of its rows are whole.
     pub fn write(&mut self, records: &[Record]) -> Result<(), OutputError> {
         let Self { columns, tables, batsim, .. } = self;
-        let [jobs, segments, machines, events, batsim_jobs, tasks, workflows, transfers] = tables;
+        let [jobs, segments, machines, events, batsim_jobs, tasks, workflows, transfers, fronts] = tables;
         for record in records {
             match record {
                 Record::Job(job) => {
@@ -200,6 +208,11 @@ impl OutputDir {
                 Record::Task(task) => row(tasks, |out| columns.task(out, task))?,
                 Record::Workflow(workflow) => row(workflows, |out| columns.workflow(out, workflow))?,
                 Record::Transfer(transfer) => row(transfers, |out| columns.transfer(out, transfer))?,
+                Record::Front(front) => {
+                    for (at, point) in front.points.iter().enumerate() {
+                        row(fronts, |out| columns.front(out, front, at, point))?;
+                    }
+                }
             }
         }
         Ok(())

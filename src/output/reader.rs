@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use error::ReadError;
-pub use rows::{EventRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow};
+pub use rows::{EventRow, FrontRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow};
 pub use table::Rows;
 
 use rows::{BatsimJob, OurJob};
@@ -219,6 +219,14 @@ impl RunFolder {
     /// [`ReadError`] if the table lacks a column.
     pub fn transfers(&self) -> Result<Option<Rows<TransferRow>>, ReadError> {
         self.table::<TransferRow>("transfers.csv")
+    }
+
+    /// The fronts of plannings; `None` if the broker kept none. The columns of the objectives are the [others](Rows::others).
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table lacks a column.
+    pub fn fronts(&self) -> Result<Option<Rows<FrontRow>>, ReadError> {
+        self.table::<FrontRow>("fronts.csv")
     }
 
     /// A table that only gridemu writes, if a whole folder was given.

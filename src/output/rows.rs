@@ -1,11 +1,11 @@
-//! The rows of `jobs.csv`, `segments.csv`, `machines.csv` and `events.csv`.
+//! The rows of the tables of a run.
 
 use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::{Definitions, WorkflowRatios};
 use crate::model::{
-    Cause, EventRecord, JobId, JobRecord, Limits, MachineRecord, Origin, Outcome, ResponseParts,
-    SegmentRecord, SiteId, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord,
+    Cause, EventRecord, FrontPoint, FrontRecord, JobId, JobRecord, Limits, MachineRecord, Origin, Outcome,
+    ResponseParts, SegmentRecord, SiteId, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord,
 };
 use crate::units::{Span, Time};
 
@@ -30,6 +30,9 @@ pub(super) const WORKFLOWS: &str = "workflow,name,submitted,ended,makespan,criti
 
 /// The columns of `transfers.csv`.
 pub(super) const TRANSFERS: &str = "workflow,file,bytes,from,to,job,asked,began,ended,outcome";
+
+/// The columns of `fronts.csv` before those of the objectives.
+pub(super) const FRONTS: &str = "planning,at,tasks,evaluations,point,chosen,value";
 
 /// The labels that rows need beside the record.
 #[derive(Debug)]
@@ -215,6 +218,18 @@ impl Columns {
         cells::maybe_seconds(out, transfer.began.map(Time::micros));
         cells::seconds(out, transfer.end.micros());
         cells::word(out, transfer.outcome.name());
+    }
+
+    /// The row of the point at a place of a front.
+    pub(super) fn front(&self, out: &mut Vec<u8>, front: &FrontRecord, at: usize, point: &FrontPoint) {
+        cells::integer(out, front.planning);
+        cells::seconds(out, front.at.micros());
+        cells::integer(out, front.tasks);
+        cells::integer(out, front.evaluations);
+        cells::integer(out, at as u64 + 1);
+        cells::word(out, if at == 0 { "yes" } else { "" });
+        cells::float(out, point.value);
+        point.objectives.iter().for_each(|value| cells::float(out, *value));
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod attempts;
 mod blockers;
+mod front;
 mod json;
 mod task;
 mod text;

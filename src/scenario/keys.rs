@@ -376,6 +376,8 @@ keys! {
         segments: bool = true;
         /// Write machines.csv, the changes of machine state.
         machines: bool = false;
+        /// Write fronts.csv, the [fronts](output.md#frontscsv) of a broker that has several objectives.
+        fronts: Option<bool> => "true, if the broker's policy keeps fronts";
         /// Write the files of `batsim/`, in [Batsim's columns](output.md#batsim); with `segments`.
         batsim: bool = false;
     }

@@ -101,6 +101,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         .collect();
     let portal = checker.portal(keys.workload.as_deref().unwrap_or_default(), &sites, broker.as_ref(), seed);
     checker.unlimited(broker.as_ref(), &portal);
+    checker.without_aim(broker.as_ref(), &sites, &portal);
     checker.unused_of_grid(&keys.network, &network.data, broker.as_ref(), &sites, &portal);
     let measure = checker.measure(keys);
     checker.without_folder(keys);
@@ -146,6 +147,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
             folder: keys.output.folder.clone().map(Into::into),
             segments: keys.output.segments,
             machines: keys.output.machines || records_machines,
+            fronts: keys.output.fronts.unwrap_or(true),
             batsim: keys.output.batsim,
         },
         checkpoint,

@@ -123,6 +123,8 @@ pub struct OutputPlan {
     pub segments: bool,
     /// Write machines.csv.
     pub machines: bool,
+    /// Write fronts.csv, if the broker's policy keeps fronts.
+    pub fronts: bool,
     /// Write batsim/out_jobs.csv.
     pub batsim: bool,
 }

@@ -48,6 +48,8 @@ pub enum Rule {
     Outcome,
     /// Deadlines and budgets are those of the workload, and no job goes beyond one that is enforced.
     Limits,
+    /// Of the schedules that the broker compared, one is chosen by the least value, and none is worse than another in all.
+    Fronts,
     /// Rows of a job in different files agree and are in order.
     Rows,
     /// Columns of a row agree with one another, and rows with the summary.
@@ -56,7 +58,7 @@ pub enum Rule {
 
 impl Rule {
     /// The rules in order, each with its name in tables and its meaning in a few words.
-    const TABLE: [(Self, &'static str, &'static str); 19] = [
+    const TABLE: [(Self, &'static str, &'static str); 20] = [
         (Self::Once, "once", "a job has one row"),
         (Self::Place, "place", "sites, partitions and processors are those of the grid"),
         (Self::Arrival, "arrival", "nothing starts before it is submitted"),
@@ -78,6 +80,7 @@ impl Rule {
         (Self::Work, "work", "the work done is the work requested"),
         (Self::Outcome, "outcome", "outcomes agree with what happened"),
         (Self::Limits, "limits", "deadlines and budgets are those requested, and kept where they must be"),
+        (Self::Fronts, "fronts", "one schedule of a front is chosen, and none there is dominated"),
         (Self::Rows, "rows", "rows of a job in different files agree and are in order"),
         (Self::Columns, "columns", "columns of a row are consistent"),
     ];

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-use gridemu::broker::BrokerRegistry;
 use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
@@ -158,7 +157,7 @@ pub(crate) fn random_ends(seed: u64) -> WindowEnds {
 }
 
 pub(crate) fn brokers() -> Vec<String> {
-    let mut all: Vec<String> = BrokerRegistry::standard().names().map(str::to_owned).collect();
+    let mut all = crate::support::quick_brokers();
     all.push("mct[absent=queue]".to_owned());
     all
 }

@@ -17,6 +17,15 @@ use gridemu::verify::{Checker, Platform, Row, SiteFacts, Verdict};
 use gridemu::workload::Jobs;
 use proptest::prelude::{Just, ProptestConfig, Strategy};
 
+/// All broker policies by name; one that searches with few evaluations, for the sake of time.
+pub(crate) fn quick_brokers() -> Vec<String> {
+    let quick = |name: &str| match name {
+        "mojs" => "mojs[population=6,generations=3]".to_owned(),
+        name => name.to_owned(),
+    };
+    gridemu::broker::BrokerRegistry::standard().names().map(quick).collect()
+}
+
 /// So many random cases, times `GRIDEMU_CASES`. They are the same in every run: `.cargo/config.toml` gives the seed.
 #[expect(clippy::disallowed_methods, reason = "whoever wants more cases asks for them")]
 pub(crate) fn cases(number: u32) -> ProptestConfig {

@@ -253,3 +253,24 @@ fn a_mapper_without_limits_is_told_of() {
         assert!(!checked(limit).contains("no workload of the portal has a"), "{policy}");
     }
 }
+
+/// An objective whose weight is given, and which nothing has, is told of.
+#[test]
+fn an_aim_without_what_it_needs_is_told_of() {
+    let checked = |policy: &str, keys: &str| {
+        let folder = folder(SLOW, policy, keys);
+        gridemu(&["check", folder.path().join("run.toml").to_str().unwrap()]).well().err.clone()
+    };
+    for (weight, limit) in
+        [("lateness", "deadline = 'submit + 1 h'"), ("overspending", "budget = 1"), ("energy", "")]
+    {
+        let told = format!("`{weight}` of `mojs` has no effect: no ");
+        assert!(checked(&format!("mojs[{weight}=2]"), "").contains(&told), "{weight}");
+        assert!(!checked(&format!("mojs[{weight}=0]"), "").contains(&told), "{weight}");
+        assert!(!checked("mojs", "").contains(&told), "{weight}");
+        assert!(
+            limit.is_empty() || !checked(&format!("mojs[{weight}=2]"), limit).contains(&told),
+            "{weight}"
+        );
+    }
+}

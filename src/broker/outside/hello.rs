@@ -210,6 +210,7 @@ impl Hello {
             batch: self.mode == Mode::Batch,
             steady: self.steady,
             workflows: self.workflows,
+            objectives: &[],
         }
     }
 

@@ -10,14 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use self::choice::{Choice, reference};
 use self::operators::{by_fitness, by_mask, k_point, rebalance, shift, swap};
-use self::schedule::{Instance, NAMES, OBJECTIVES, Scratch};
+use self::schedule::{ABOUT, Instance, OBJECTIVES, Scratch};
 use super::ahead::{Group, of_none};
 use crate::broker::mapping::Links;
 use crate::broker::{
-    Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, GridView, Planned, Reason, TaskLimits,
+    Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, Front, GridView, OpenTasks, Planned,
+    PlanningFacts, Put, Reason, TaskLimits,
 };
-use crate::model::{Named, NamedError, ParamInfo};
-use crate::search::{Method, Problem, Search, Settings, WeightedSum};
+use crate::model::{JobId, Named, NamedError, ParamInfo};
+use crate::search::{Method, Problem, Search, Settings, WeightedSum, exhaustive};
 use crate::units::{Span, Time};
 use crate::workload::random::Stream;
 
@@ -27,10 +28,10 @@ const fn param(key: &'static str, values: &'static str, default: &'static str, d
 
 const WEIGHT: &str = "a number from 0 to 1000";
 
-const PARAMS: [ParamInfo; 17] = [
+const PARAMS: [ParamInfo; 18] = [
     param("interval", "a duration above 0 s", "10 min", "how long after a planning the next one is"),
     param("min_queued", "a number from 1", "1", "how many tasks a planning queues at least"),
-    param("most", "a number from 1", "1000", "how many tasks a planning considers at most: those that are due first, with what they wait for"),
+    param("most", "a number from 1", "500", "how many tasks a planning considers at most: those that are due first, with what they wait for"),
     param("population", "an even number from 4 to 10000", "100", "the number of chromosomes"),
     param("generations", "a number from 1", "200", "the number of generations"),
     param("crossover", "a number from 0 to 1", "0.9", "the probability that two parents are crossed"),
@@ -44,7 +45,8 @@ const PARAMS: [ParamInfo; 17] = [
     param("overspending", WEIGHT, "1", "the weight of what tasks cost beyond their budgets"),
     param("energy", WEIGHT, "1", "the weight of the energy"),
     param("on_change", "yes or no", "yes", "whether a pool that comes or goes makes it plan at once"),
-    param("per_gene", "a duration", "0 s", "the virtual time that planning takes for each task of each evaluated schedule"),
+    param("on_arrival", "yes or no", "yes", "whether a task that comes makes it plan at once if no other waits with the broker"),
+    param("per_gene", "a duration", "0 s", "the virtual time that planning takes for each task of each evaluated schedule; for one task no more than `interval`"),
 ];
 
 pub(super) fn info() -> BrokerPolicyInfo {
@@ -58,7 +60,7 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     let number = "a number from 1";
     let interval: Option<Span> = named.take_within("interval", Span::TICK.., PARAMS[0].values)?;
     let min_queued = named.take_within("min_queued", 1_usize.., number)?.unwrap_or(1);
-    let most = named.take_within("most", 1_usize.., number)?.unwrap_or(1_000);
+    let most = named.take_within("most", 1_usize.., number)?.unwrap_or(500);
     let population = named.take_within("population", 4..=10_000, PARAMS[3].values)?.unwrap_or(100);
     if !usize::is_multiple_of(population, 2) {
         // Parents come in pairs.
@@ -72,21 +74,32 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     let rules = named.take_choice("start", &[("rules", true), ("random", false)])?.unwrap_or(true);
     let knee = named.take_choice("choose", &[("sum", false), ("knee", true)])?.unwrap_or(false);
     let mut weights = [1.0; OBJECTIVES];
-    for (weight, name) in weights.iter_mut().zip(NAMES) {
-        *weight = named.take_within(name, 0.0..=1_000.0, WEIGHT)?.unwrap_or(1.0);
+    for (weight, objective) in weights.iter_mut().zip(ABOUT) {
+        *weight = named.take_within(objective.name, 0.0..=1_000.0, WEIGHT)?.unwrap_or(1.0);
     }
     if weights.iter().all(|weight| *weight == 0.0) {
-        return Err(NamedError::bad_value("mojs", NAMES[0], 0, "above 0, as one of the weights must be"));
+        return Err(NamedError::bad_value("mojs", ABOUT[0].name, 0, "above 0, as one of the weights must be"));
     }
     let on_change = named.take_choice("on_change", &[("yes", true), ("no", false)])?.unwrap_or(true);
+    let on_arrival = named.take_choice("on_arrival", &[("yes", true), ("no", false)])?.unwrap_or(true);
     let per_gene = named.take("per_gene", "a duration")?.unwrap_or(Span::ZERO);
-    let settings = Settings { population, generations, crossover, ..Settings::default() };
+    let one = per_gene.micros().saturating_mul((population * generations) as u64);
     let interval = interval.unwrap_or(Span::from_secs(600));
+    if one > interval.micros() {
+        let most = Span::from_micros(interval.micros() / (population * generations) as u64);
+        let expected = format!("at most {most}, as a planning of one task may take the whole `interval` of {interval}");
+        return Err(NamedError::bad_value("mojs", "per_gene", per_gene, &expected));
+    }
+    let settings = Settings { population, generations, crossover, distinct: true, ..Settings::default() };
     let choice = if knee { Choice::Knee } else { Choice::Sum(weights) };
-    let terms = Terms { interval, min_queued, most, points, by, rules, choice, weights, on_change, per_gene };
-    let abilities = BrokerAbilities { batch: true, workflows: true, random: true, ..BrokerAbilities::PLAIN };
+    let terms = Terms { interval, min_queued, most, points, by, rules, choice, weights, on_change, on_arrival, per_gene };
+    let plans = BrokerAbilities { batch: true, workflows: true, random: true, ..BrokerAbilities::PLAIN };
+    let abilities = BrokerAbilities { objectives: &ABOUT, ..plans };
     Ok((Box::new(Mojs { terms, settings, seed, kept: Kept::default() }), abilities))
 }
+
+/// A generation that places fewer tasks is done before other threads have begun.
+const WORTH_THREADS: u64 = 10_000;
 
 /// How is searched.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -108,6 +121,7 @@ struct Terms {
     choice: Choice,
     weights: [f64; OBJECTIVES],
     on_change: bool,
+    on_arrival: bool,
     per_gene: Span,
 }
 
@@ -120,6 +134,8 @@ struct Kept {
     next: Time,
     /// Which pools had processors at the last one.
     there: Vec<bool>,
+    /// Whether the last one left no task with the broker that could be planned.
+    idle: bool,
 }
 
 /// The multi-objective job scheduler.
@@ -137,6 +153,14 @@ struct Chromosomes<'a> {
     points: usize,
 }
 
+impl Chromosomes<'_> {
+    /// A pool for a gene.
+    fn drawn(&self, gene: usize, stream: &mut Stream) -> u32 {
+        let choices = self.instance.choices(gene);
+        choices[stream.below(choices.len() as u64) as usize]
+    }
+}
+
 impl Problem for Chromosomes<'_> {
     type Genome = Vec<u32>;
     type Scratch = Scratch;
@@ -150,12 +174,7 @@ impl Problem for Chromosomes<'_> {
     }
 
     fn random(&self, stream: &mut Stream) -> Vec<u32> {
-        let mut chromosome = vec![0; self.instance.genes()];
-        for task in self.instance.order() {
-            let choices = self.instance.choices(*task);
-            chromosome[*task as usize] = choices[stream.below(choices.len() as u64) as usize];
-        }
-        chromosome
+        (0..self.instance.genes()).map(|gene| self.drawn(gene, stream)).collect()
     }
 
     fn cross(&self, one: &mut Vec<u32>, other: &mut Vec<u32>, stream: &mut Stream) {
@@ -172,27 +191,25 @@ impl Problem for Chromosomes<'_> {
     }
 
     fn mutate(&self, chromosome: &mut Vec<u32>, stream: &mut Stream) {
-        let order = self.instance.order();
-        let tasks = order.len() as u64;
-        let drawn = |stream: &mut Stream| order[stream.below(tasks) as usize];
+        let genes = chromosome.len() as u64;
+        let gene = |stream: &mut Stream| stream.below(genes) as usize;
         match stream.below(3) {
             0 => {
                 // One gene, and with probability 1/2 each another one.
                 let mut moves = 1;
-                while moves < tasks && stream.uniform() < 0.5 {
+                while moves < genes && stream.uniform() < 0.5 {
                     moves += 1;
                 }
                 for _ in 0..moves {
-                    let task = drawn(stream);
-                    let choices = self.instance.choices(task);
-                    shift(chromosome, task as usize, choices[stream.below(choices.len() as u64) as usize]);
+                    let gene = gene(stream);
+                    shift(chromosome, gene, self.drawn(gene, stream));
                 }
             }
             1 => {
-                let may = |task: usize, pool: u32| self.instance.choices(task as u32).binary_search(&pool).is_ok();
-                swap(chromosome, drawn(stream) as usize, drawn(stream) as usize, may);
+                let may = |gene: usize, pool: u32| self.instance.choices(gene).binary_search(&pool).is_ok();
+                swap(chromosome, gene(stream), gene(stream), may);
             }
-            _ => rebalance(chromosome, order, &self.instance.merits, |task| self.instance.choices(task), stream),
+            _ => rebalance(chromosome, &self.instance.merits, |gene| self.instance.choices(gene), stream),
         }
     }
 
@@ -202,11 +219,27 @@ impl Problem for Chromosomes<'_> {
     }
 }
 
-/// The schedule that was chosen: the tasks with their starts and ends, in microseconds from now, by start.
+/// What a search has found: its front, and the chromosome of each of its points. The first is chosen.
+struct Found {
+    front: Front,
+    chromosomes: Vec<Vec<u32>>,
+    evaluations: u64,
+}
+
+impl Found {
+    /// Those of these chromosomes, with these objectives, that are in the front that they make.
+    fn new(chromosomes: &[&Vec<u32>], points: &[&[f64]], values: &[f64], evaluations: u64) -> Self {
+        let front = Front::new(points, values);
+        let chromosomes = front.places().iter().map(|at| chromosomes[*at].clone()).collect();
+        Self { front, chromosomes, evaluations }
+    }
+}
+
+/// The schedule that was chosen: its genes with the starts and the ends of their tasks, in microseconds from now, by start.
 struct Chosen {
     chromosome: Vec<u32>,
-    starts: Vec<(u64, u32, u64)>,
-    evaluations: u64,
+    found: Found,
+    starts: Vec<(u64, usize, u64)>,
 }
 
 impl Mojs {
@@ -215,13 +248,17 @@ impl Mojs {
         let mut scratch = instance.scratch();
         let rules = instance.of_rules();
         let reference = reference(instance.decode(&rules[0], &mut scratch, |_, _, _| ()));
-        let is_free = instance.order().iter().any(|task| instance.choices(*task).len() > 1);
-        let found = is_free.then(|| self.found(instance, &reference, &rules)).flatten();
-        let (chromosome, evaluations) = found.unwrap_or_else(|| (rules.into_iter().next().unwrap_or_default(), 1));
-        let mut starts = Vec::with_capacity(instance.order().len());
-        instance.decode(&chromosome, &mut scratch, |task, start, end| starts.push((start, task, end)));
+        let only = |scratch: &mut Scratch| {
+            let point = instance.decode(&rules[0], scratch, |_, _, _| ());
+            let values = self.terms.choice.values(&[&point], &reference);
+            Found::new(&[&rules[0]], &[&point], &values, 1)
+        };
+        let found = self.found(instance, &reference, &rules).unwrap_or_else(|| only(&mut scratch));
+        let mut starts = Vec::with_capacity(instance.genes());
+        let chromosome = found.chromosomes.first().unwrap_or(&rules[0]).clone();
+        instance.decode(&chromosome, &mut scratch, |gene, start, end| starts.push((start, gene, end)));
         starts.sort_by_key(|(start, ..)| *start);
-        Chosen { chromosome, starts, evaluations }
+        Chosen { chromosome, found, starts }
     }
 
     /// What the search finds; `None` if it cannot begin, which the parameters rule out.
@@ -230,23 +267,37 @@ impl Mojs {
         instance: &Instance,
         reference: &[f64; OBJECTIVES],
         rules: &[Vec<u32>],
-    ) -> Option<(Vec<u32>, u64)> {
+    ) -> Option<Found> {
         let Terms { points, by, choice, weights, .. } = &self.terms;
         let problem = Chromosomes { instance, points: *points };
+        let settings = Settings {
+            seed: Stream::new(self.seed, "mojs", &self.kept.plannings.to_string()).below(u64::MAX),
+            // Not beside other runs, which have the threads of the pool.
+            parallel: rayon::current_thread_index().is_none()
+                && instance.genes() as u64 * self.settings.population as u64 >= WORTH_THREADS,
+            ..self.settings
+        };
+        if instance.chromosomes() <= settings.budget() {
+            let (front, evaluations) = exhaustive(&problem, instance.every()).ok()?;
+            let points: Vec<&[f64]> = front.points().iter().collect();
+            let values = choice.values(&points, reference);
+            let chromosomes: Vec<&Vec<u32>> = front.genomes().iter().collect();
+            return Some(Found::new(&chromosomes, &points, &values, evaluations));
+        }
         let method = match by {
             By::Nsga2 => Method::Nsga2,
             By::Random => Method::Random,
             By::Sum => Method::WeightedSum(WeightedSum::new(weights, &reference.map(|worst| (0.0, worst))).ok()?),
         };
-        let seed = Stream::new(self.seed, "mojs", &self.kept.plannings.to_string()).below(u64::MAX);
-        let settings = Settings { seed, ..self.settings };
         let first = if self.terms.rules { rules } else { &[] };
         let found = Search::new(&problem, method, settings, first).ok()?.run().ok()?;
+        let (genomes, all) = (found.population.genomes(), found.population.points());
         let front = found.population.best();
-        let points: Vec<&[f64]> = front.iter().filter_map(|at| found.population.points().get(*at)).collect();
+        let points: Vec<&[f64]> = front.iter().filter_map(|at| all.get(*at)).collect();
+        let chromosomes: Vec<&Vec<u32>> = front.iter().map(|at| &genomes[*at]).collect();
         let values = choice.values(&points, reference);
-        let best = values.iter().enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| at)?;
-        Some((found.population.genomes()[front[best]].clone(), found.evaluations))
+        Some(Found::new(&chromosomes, &points, &values, found.evaluations))
+            .filter(|found| !found.chromosomes.is_empty())
     }
 
     /// Plans what waits.
@@ -267,22 +318,28 @@ impl Mojs {
         let Some((dag, open, workflows)) = group.opened(view, links) else { return view.done() };
         let limits = TaskLimits::of(view, &open, &workflows);
         let instance = Instance::new((&dag, &open, &limits), (view.pools(), links, &holes), now, self.terms.most);
-        if instance.order().is_empty() {
+        if instance.genes() == 0 {
             return view.done();
         }
-        let Chosen { chromosome, starts, evaluations } = self.search(&instance);
+        let Chosen { chromosome, found, starts } = self.search(&instance);
         self.kept.plannings += 1;
-        let genes = evaluations.saturating_mul(instance.order().len() as u64);
+        let genes = found.evaluations.saturating_mul(instance.genes() as u64);
         let takes = Span::from_micros(self.terms.per_gene.micros().saturating_mul(genes));
         self.kept.next = now + self.terms.interval.max(takes + Span::TICK);
         let until = self.kept.next.since(now).micros();
         let early = starts.partition_point(|(start, ..)| *start < until);
         let queued = early.max(self.terms.min_queued).min(starts.len());
+        self.kept.idle = queued == starts.len() && instance.is_whole();
+        let (number, tasks) = (self.kept.plannings, instance.genes() as u64);
+        let facts = PlanningFacts { number, tasks, evaluations: found.evaluations };
+        let Found { front, chromosomes, .. } = found;
+        let puts = |job, at: usize| put(job, chromosomes.get(at)?, &instance, &open, now);
+        view.compared(front, facts, &ABOUT, self.terms.choice.told(), puts);
         let reason = Reason::Compromise;
-        for (start, task, end) in &starts[..queued] {
-            let pool = chromosome[*task as usize] as usize;
+        for (start, gene, end) in &starts[..queued] {
+            let (task, pool) = (instance.tasks()[*gene] as usize, chromosome[*gene] as usize);
             let (start, end) = (now + Span::from_micros(*start), now + Span::from_micros(*end));
-            view.plan(open.task(*task as usize), Planned { pool, start, end, reason });
+            view.plan(open.task(task), Planned { pool, start, end, reason });
         }
         let at = self.kept.next;
         match view.done() {
@@ -292,13 +349,26 @@ impl Mojs {
     }
 }
 
+/// Where a chromosome puts a job, if its task is planned.
+fn put(job: JobId, chromosome: &[u32], instance: &Instance, open: &OpenTasks<'_>, now: Time) -> Option<Put> {
+    let mut found = None;
+    instance.decode(chromosome, &mut instance.scratch(), |gene, start, end| {
+        if open.task(instance.tasks()[gene] as usize).job() == job {
+            let [start, end] = [start, end].map(|micros| now + Span::from_micros(micros));
+            found = Some((chromosome[gene] as usize, start, end));
+        }
+    });
+    found
+}
+
 impl BrokerPolicy for Mojs {
     fn plan(&mut self, view: &mut GridView<'_>) -> Answer {
         let there: Vec<bool> =
             view.pools().iter().map(|pool| pool.open && pool.report.present > 0).collect();
         let changed = !self.kept.there.is_empty() && self.kept.there != there;
         self.kept.there = there;
-        if view.now() >= self.kept.next || changed && self.terms.on_change {
+        let is_first = self.kept.idle && self.terms.on_arrival && !view.tasks().undecided().is_empty();
+        if view.now() >= self.kept.next || is_first || changed && self.terms.on_change {
             return self.planned(view);
         }
         match view.done() {

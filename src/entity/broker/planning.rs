@@ -35,8 +35,13 @@ impl Broker {
         }
     }
 
-    /// Asks the policy about tasks that are ready. Returns its plan, and how long that takes. A plan without decisions takes no time.
-    fn ask(&mut self, asked: Asked, now: Stamp) -> Result<(Plan, Span), EntityError> {
+    /// Asks the policy about tasks that are ready, and records its front, if it has one. Returns its plan, and how long that takes. A plan without decisions takes no time.
+    fn ask(
+        &mut self,
+        asked: Asked,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> Result<(Plan, Span), EntityError> {
         self.tell_changes();
         let State { tasks, pools, workflows, data, wake, .. } = &mut self.state;
         let files = Expected::new(workflows, data, &self.network, now.time);
@@ -57,7 +62,10 @@ impl Broker {
             Answer::Later { at, takes, plan } => (takes, plan, Some(at)),
             Answer::Failed(error) => return Err(error.into()),
         };
-        let told = view.take_choice();
+        let (told, front) = (view.take_choice(), view.take_front());
+        if let Some(front) = front {
+            outbox.record(Record::Front(front));
+        }
         let takes = if plan.is_empty() { Span::ZERO } else { own + self.spec.planning.of(plan.len()) };
         if takes.is_zero() {
             self.choice = told.or(self.choice.take());
@@ -83,7 +91,7 @@ impl Broker {
         if self.is_one_by_one() {
             return self.plan_one_by_one(all, now, outbox);
         }
-        let (plan, takes) = self.ask(if all { Asked::All } else { Asked::New }, now)?;
+        let (plan, takes) = self.ask(if all { Asked::All } else { Asked::New }, now, outbox)?;
         if takes.is_zero() {
             for decision in plan {
                 self.carry_out(decision, now, outbox)?;
@@ -107,7 +115,7 @@ impl Broker {
         while let Some(next) = self.state.tasks.next_ready(after, !all) {
             after = Some(next.rank());
             let asked = Asked::One(next.id());
-            let (plan, takes) = self.ask(asked, now)?;
+            let (plan, takes) = self.ask(asked, now, outbox)?;
             if !takes.is_zero() {
                 return self.begin_plan(plan, takes, now);
             }

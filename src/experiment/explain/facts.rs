@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::task::ExplainedTask;
 use crate::local::{Explanation, Reason};
-use crate::model::{JobId, NamedJob, Origin};
+use crate::model::{JobId, NamedJob, Objective, Origin};
 use crate::units::Time;
 
 /// A job, explained.
@@ -128,6 +128,43 @@ pub struct AssignedTo {
     pub reason: &'static str,
     /// The pools where the job fits, as the broker saw them.
     pub compared: Vec<ComparedPool>,
+    /// The front of the planning, if the policy chose a schedule from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front: Option<ComparedFront>,
+}
+
+/// The front from which the broker's policy chose the schedule that has the job there.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedFront {
+    /// The number of the planning, as in `fronts.csv`.
+    pub planning: u64,
+    /// The number of tasks that the schedules place.
+    pub tasks: u64,
+    /// The number of schedules that were evaluated.
+    pub evaluations: u64,
+    /// The objectives.
+    pub objectives: &'static [Objective],
+    /// The name of the value by which one was chosen, the least.
+    pub value: &'static str,
+    /// The rule by which it was chosen, in words.
+    pub chosen_by: String,
+    /// The schedules, the chosen one first.
+    pub schedules: Vec<ComparedSchedule>,
+}
+
+/// A schedule of a front, as it concerns the job.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedSchedule {
+    /// Where it puts the job; `None` if it does not place it.
+    pub pool: Option<String>,
+    /// When the job starts there.
+    pub start_s: Option<f64>,
+    /// When it ends there.
+    pub end_s: Option<f64>,
+    /// What chose.
+    pub value: f64,
+    /// Its objectives, in their order.
+    pub objectives: Vec<f64>,
 }
 
 /// A pool that the broker compared.

@@ -1,8 +1,8 @@
 //! Finds where a job is in a grid, and follows its attempts.
 
-use super::facts::{AssignedTo, ComparedPool};
+use super::facts::{AssignedTo, ComparedFront, ComparedPool, ComparedSchedule};
 use super::stretches::place_name;
-use crate::broker::{Candidate, PutOff, Reason, TaskState};
+use crate::broker::{Candidate, PutOff, Reason, TaskState, TracedFront, TracedSchedule};
 use crate::entity::Whereabouts;
 use crate::grid::Grid;
 use crate::local::{Phase, View};
@@ -164,12 +164,29 @@ impl Watch {
             end_s: of.end.map(Time::as_secs_f64),
             values: of.values.iter().copied().collect(),
         };
+        let schedule = |of: &TracedSchedule| ComparedSchedule {
+            pool: of.pool.and_then(name),
+            start_s: of.pool.map(|_| of.start.as_secs_f64()),
+            end_s: of.pool.map(|_| of.end.as_secs_f64()),
+            value: of.value,
+            objectives: of.objectives.clone(),
+        };
+        let front = |of: &TracedFront| ComparedFront {
+            planning: of.planning.number,
+            tasks: of.planning.tasks,
+            evaluations: of.planning.evaluations,
+            objectives: of.objectives,
+            value: of.chosen_by.value,
+            chosen_by: of.chosen_by.rule.clone(),
+            schedules: of.schedules.iter().map(schedule).collect(),
+        };
         Some(AssignedTo {
             at_s: now.as_secs_f64(),
             asked_s: Some(choice.asked.as_secs_f64()).filter(|_| choice.asked < now),
             pool: name(choice.pool)?,
             reason: choice.reason.name(),
             compared: choice.candidates.iter().map(compared).collect(),
+            front: choice.front.as_ref().map(front),
         })
     }
 

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use super::lock::FolderLock;
 use super::{
-    BATSIM, EVENTS, LEDGER, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES, SUMMARY,
-    TABLES, TASKS, WORKFLOWS,
+    BATSIM, EVENTS, FRONTS, LEDGER, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES,
+    SUMMARY, TABLES, TASKS, WORKFLOWS,
 };
 use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
 use crate::model::SiteSpec;
 use crate::output::OutputError;
 use crate::output::batsim::Batsim;
-use crate::output::lines::MarkedFile;
+use crate::output::lines::{Lines, MarkedFile};
 use crate::output::mark::{FileMark, OutputMark};
 use crate::output::names::Names;
 use crate::output::rows::Columns;
@@ -55,7 +55,7 @@ impl OutputDir {
         }
         let mut tables = [const { None }; TABLES.len()];
         for (table, past) in tables.iter_mut().zip(past) {
-            *table = past.map(MarkedFile::resume).transpose()?;
+            *table = past.map(|past| past.resume(folder)).transpose()?;
         }
         Ok(Self {
             folder: folder.to_owned(),
@@ -93,9 +93,11 @@ impl OutputDir {
             return Err(error);
         }
         // Without a summary the folder is not that of a finished run, whatever happens next.
-        for stale in
-            [SUMMARY, LEDGER, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, SCENARIO, REPLAY, BATSIM, STATES]
-        {
+        let [tables, others] = [
+            [SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, FRONTS],
+            [SUMMARY, LEDGER, SCENARIO, REPLAY, BATSIM, STATES],
+        ];
+        for stale in tables.into_iter().chain(others) {
             remove(&to.join(stale))?;
         }
         mark.files.iter().try_for_each(|file| {
@@ -111,10 +113,34 @@ fn copy(from: PathBuf, to: PathBuf, file: &FileMark) -> Result<(), OutputError> 
     MarkedFile::read(from, file, File::options().read(true), write).map(|_| ())
 }
 
+/// What a table was at the mark.
+enum Past {
+    /// A file that matches it.
+    Marked(MarkedFile),
+    /// Nothing: a fork goes on with a policy that keeps fronts, and the one before kept none. It begins with this header.
+    New { name: String, header: String },
+}
+
+impl Past {
+    fn resume(self, folder: &Path) -> Result<Lines<File>, OutputError> {
+        match self {
+            Self::Marked(file) => file.resume(),
+            Self::New { name, header } => Lines::create(folder.join(name), &header),
+        }
+    }
+}
+
 /// Opens the file `name` and reads it up to the mark.
-fn past(folder: &Path, name: &str, header: &str, mark: &OutputMark) -> Result<MarkedFile, OutputError> {
+fn past(folder: &Path, name: &str, header: &str, mark: &OutputMark) -> Result<Past, OutputError> {
     let path = folder.join(name);
-    let Some(file) = mark.file(name) else { return Err(OutputError::Unmarked { path }) };
+    let Some(file) = mark.file(name) else {
+        let (name, header) = (name.to_owned(), header.to_owned());
+        return if name == FRONTS {
+            Ok(Past::New { name, header })
+        } else {
+            Err(OutputError::Unmarked { path })
+        };
+    };
     let mut beginning = Vec::new();
     let past = MarkedFile::read(path.clone(), file, File::options().read(true).write(true), |bytes| {
         let missing = (header.len() + 1).saturating_sub(beginning.len());
@@ -122,7 +148,7 @@ fn past(folder: &Path, name: &str, header: &str, mark: &OutputMark) -> Result<Ma
         Ok(())
     })?;
     let is_ours = beginning.strip_prefix(header.as_bytes()) == Some(b"\n");
-    if is_ours { Ok(past) } else { Err(OutputError::Columns { path }) }
+    if is_ours { Ok(Past::Marked(past)) } else { Err(OutputError::Columns { path }) }
 }
 
 /// Whether the file at `path` exists with this text; an error if it exists with another.

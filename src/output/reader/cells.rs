@@ -35,6 +35,11 @@ cells! {
     u64, "a whole number", whole;
     i32, "a whole number", |cell| std::str::from_utf8(cell).ok()?.parse().ok();
     f64, "a number", number;
+    bool, "`yes` or empty", |cell| match cell {
+        b"yes" => Some(true),
+        b"" => Some(false),
+        _ => None,
+    };
     Time, SECONDS, |cell| micros(cell).map(Time::from_micros);
     Span, SECONDS, |cell| micros(cell).map(Span::from_micros);
     Energy, "an energy in joules", |cell| decimal(cell, 9).map(Energy::from_nanojoules);

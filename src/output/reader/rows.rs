@@ -278,6 +278,29 @@ pub struct WorkflowRow {
     pub budget: Option<Money>,
 }
 
+/// A row of `fronts.csv`: a schedule of the front of a planning.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrontRow {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// The number of the planning.
+    pub planning: u64,
+    /// When it was.
+    pub at: Time,
+    /// The number of tasks that it placed.
+    pub tasks: u64,
+    /// The number of schedules that it evaluated.
+    pub evaluations: u64,
+    /// The number of the schedule in the front, from 1.
+    pub point: u64,
+    /// Whether it was chosen.
+    pub chosen: bool,
+    /// What chose: the least.
+    pub value: f64,
+    /// Its objectives, in the order of their columns.
+    pub objectives: Vec<f64>,
+}
+
 /// A row of `transfers.csv`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransferRow {

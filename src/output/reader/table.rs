@@ -26,6 +26,8 @@ pub(super) trait Row {
     const COLUMNS: &'static [&'static str];
     /// Optional columns, which follow the others.
     const OPTIONAL: &'static [&'static str] = &[];
+    /// Whether it reads the columns of other names too, which follow in the order of the table.
+    const OTHERS: bool = false;
 
     /// Makes the row from its cells.
     fn read(cells: &mut Cells<'_>) -> Result<Self::Out, Wrong>;
@@ -43,7 +45,9 @@ pub struct Rows<T> {
     /// The position of each column that is read; `None` for an optional one that is missing.
     places: Vec<Option<usize>>,
     read: fn(&mut Cells<'_>) -> Result<T, Wrong>,
-    wanted: Vec<&'static str>,
+    wanted: Vec<String>,
+    /// How many of the columns are those of other names.
+    others: usize,
     record: ByteRecord,
     over: bool,
 }
@@ -105,8 +109,20 @@ impl<T> Rows<T> {
         let mut places: Vec<_> =
             R::COLUMNS.iter().map(|column| table.place(column).map(Some)).collect::<Result<_, _>>()?;
         places.extend(R::OPTIONAL.iter().map(|column| table.place(column).ok()));
-        let wanted = R::COLUMNS.iter().chain(R::OPTIONAL).copied().collect();
-        Ok(Self { table, places, read: R::read, wanted, record: ByteRecord::new(), over: false })
+        let named = || R::COLUMNS.iter().chain(R::OPTIONAL);
+        let mut wanted: Vec<String> = named().map(|name| (*name).to_owned()).collect();
+        let others = table.columns.iter().enumerate();
+        for (place, name) in others.filter(|(_, name)| R::OTHERS && named().all(|known| known != name)) {
+            places.push(Some(place));
+            wanted.push(name.clone());
+        }
+        let others = wanted.len() - named().count();
+        Ok(Self { table, places, read: R::read, wanted, others, record: ByteRecord::new(), over: false })
+    }
+
+    /// The columns of other names that it reads.
+    pub fn others(&self) -> &[String] {
+        &self.wanted[self.wanted.len() - self.others..]
     }
 
     /// The row of the record that was read last.
@@ -115,7 +131,7 @@ impl<T> Rows<T> {
         let (record, places, names) = (&self.record, &self.places, &mut self.table.names);
         (self.read)(&mut Cells { record, places, names, next: 0, line }).map_err(|Wrong { at, wanted }| {
             let found = places[at].and_then(|place| record.get(place)).unwrap_or_default();
-            let (column, found) = (self.wanted[at], String::from_utf8_lossy(found));
+            let (column, found) = (&self.wanted[at], String::from_utf8_lossy(found));
             ReadError::at(&self.table.path, line, format!("column `{column}`: `{found}` is not {wanted}"))
         })
     }
@@ -175,6 +191,11 @@ impl<'a> Cells<'a> {
     /// The error that the cell read last is not `wanted`.
     pub(super) const fn wrong(&self, wanted: &'static str) -> Wrong {
         Wrong { at: self.next - 1, wanted }
+    }
+
+    /// Whether no cell is left.
+    pub(super) fn is_over(&self) -> bool {
+        self.next >= self.places.len()
     }
 
     /// The value of the next cell.

@@ -11,9 +11,10 @@ use crate::metrics::tests::samples::{
 };
 use crate::metrics::{Ages, Definitions, Fingerprint, GridFacts, GridMeasures, GridSummary, Summary, Window};
 use crate::model::{
-    EventCause, EventKind, EventRecord, JobClasses, JobId, JobRecord, MachineRecord, MachineState, Origin,
-    Outcome, PartitionId, PartitionSpec, ProcSet, Record, RejectReason, SegmentRecord, SiteId, SiteSpec,
-    TaskRecord, TransferOutcome, TransferRecord, WorkflowBounds, WorkflowId, WorkflowRecord,
+    EventCause, EventKind, EventRecord, FrontPoint, FrontRecord, JobClasses, JobId, JobRecord, MachineRecord,
+    MachineState, Objective, Origin, Outcome, PartitionId, PartitionSpec, ProcSet, Record, RejectReason,
+    SegmentRecord, SiteId, SiteSpec, TaskRecord, TransferOutcome, TransferRecord, WorkflowBounds, WorkflowId,
+    WorkflowRecord,
 };
 use crate::output::{OutputDir, OutputOptions};
 use crate::platform::Usage;
@@ -27,6 +28,11 @@ pub(super) fn sites() -> Vec<SiteSpec> {
     vec![first, second]
 }
 
+const OBJECTIVES: [Objective; 2] = [
+    Objective { name: "makespan", unit: "s", column: "makespan_s" },
+    Objective { name: "lateness", unit: "", column: "lateness" },
+];
+
 /// Options that write every file.
 pub(super) fn everything() -> OutputOptions {
     OutputOptions {
@@ -34,6 +40,7 @@ pub(super) fn everything() -> OutputOptions {
         machines: true,
         events: true,
         workflows: true,
+        fronts: &OBJECTIVES,
         scenario: Some("seed = 7\n".to_owned()),
         batsim: Some("w".to_owned()),
     }
@@ -193,6 +200,37 @@ fn the_files_of_a_workflow_by_hand() {
     workflow,file,bytes,from,to,job,asked,began,ended,outcome
     3,"2mass, 1.fits",1500000,portal,kth,17,5,5,6.25,arrived
     "#);
+}
+
+/// The fronts of two plannings, written by hand.
+pub(super) fn fronts() -> Vec<Record> {
+    let point = |value, makespan, lateness| FrontPoint { value, objectives: vec![makespan, lateness] };
+    let first = FrontRecord {
+        at: Time::from_micros(1_500_000),
+        planning: 1,
+        tasks: 3,
+        evaluations: 36,
+        points: vec![point(1.5, 90.25, 0.1 + 0.2), point(2.0, 80.0, 1e-7)],
+    };
+    let second = FrontRecord { at: Time::from_secs(600), planning: 2, ..first.clone() };
+    vec![Record::Front(Box::new(first)), Record::Front(Box::new(second))]
+}
+
+#[test]
+fn the_file_of_fronts_by_hand() {
+    let folder = write(&fronts(), &everything());
+    assert_snapshot!(fs::read_to_string(folder.path().join("fronts.csv")).unwrap(), @"
+    planning,at,tasks,evaluations,point,chosen,value,makespan_s,lateness
+    1,1.5,3,36,1,yes,1.5,90.25,0.30000000000000004
+    1,1.5,3,36,2,,2,80,0.0000001
+    2,600,3,36,1,yes,1.5,90.25,0.30000000000000004
+    2,600,3,36,2,,2,80,0.0000001
+    ");
+    // Without objectives there is no such file, and an old one goes.
+    let options = OutputOptions { fronts: &[], ..everything() };
+    let mut out = OutputDir::create(folder.path(), &sites(), Definitions::default(), &options).unwrap();
+    out.write(&fronts()).unwrap();
+    assert!(!folder.path().join("fronts.csv").exists() && !out.tables().contains(&"fronts.csv"));
 }
 
 /// Four jobs, written by hand.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::files::{events, everything, records, workflow, write};
+use super::files::{events, everything, fronts, records, workflow, write};
 use crate::metrics::tests::samples::any_records;
 use crate::model::{Outcome, Record};
 use crate::output::{FolderKind, ReadError, RunFolder};
@@ -21,6 +21,8 @@ fn comes_back(records: &[Record]) {
     let mut tasks = read.tasks().unwrap().unwrap();
     let mut workflows = read.workflows().unwrap().unwrap();
     let mut transfers = read.transfers().unwrap().unwrap();
+    let mut fronts = read.fronts().unwrap().unwrap();
+    assert_eq!(fronts.others(), ["makespan_s", "lateness"]);
     for record in records {
         match record {
             Record::Job(job) => {
@@ -85,6 +87,15 @@ fn comes_back(records: &[Record]) {
                 assert_eq!((row.asked, row.began, row.ended), (transfer.asked, transfer.began, transfer.end));
                 assert_eq!(row.outcome, transfer.outcome);
             }
+            Record::Front(front) => {
+                for (point, number) in front.points.iter().zip(1..) {
+                    let row = fronts.next().unwrap().unwrap();
+                    assert_eq!((row.planning, row.at, row.point), (front.planning, front.at, number));
+                    assert_eq!((row.tasks, row.evaluations), (front.tasks, front.evaluations));
+                    assert_eq!((row.chosen, row.value), (number == 1, point.value));
+                    assert_eq!(row.objectives, point.objectives);
+                }
+            }
         }
     }
     assert!(jobs.next().is_none() && segments.next().is_none());
@@ -96,6 +107,7 @@ fn files_by_hand_come_back() {
     comes_back(&records());
     comes_back(&events());
     comes_back(&workflow());
+    comes_back(&fronts());
 }
 
 proptest! {

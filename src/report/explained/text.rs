@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::BlockerFacts;
 use super::attempts::{attempts, because};
+use super::front::front;
 use super::task::task;
 use super::words::processors;
 use crate::experiment::{AssignedTo, AtState, Explained, Stretch};
@@ -134,7 +135,7 @@ fn waits(facts: &Explained, all: bool) -> String {
     // Where nothing waited, there is no wait to tell it in.
     let told =
         |one: &&AssignedTo| facts.stretches.iter().all(|wait| one.at_s < wait.from_s || wait.to_s < one.at_s);
-    out.extend(facts.assigned.last().filter(told).map(assignment));
+    out.extend(facts.assigned.last().filter(told).map(|one| assignment(one, all)));
     out
 }
 
@@ -146,7 +147,7 @@ fn assigned_in(wait: &[Stretch], facts: &Explained, all: bool) -> String {
     let most = if all { assigned.len() } else { MOST_ASSIGNED };
     let mut out = String::new();
     for one in assigned.iter().take(most) {
-        out += &assignment(one);
+        out += &assignment(one, all);
     }
     if let Some(more) = assigned.len().checked_sub(most).filter(|more| *more > 0) {
         out += &format!("and {} more assignments (`--all`)\n", count(more as u64));
@@ -154,8 +155,8 @@ fn assigned_in(wait: &[Stretch], facts: &Explained, all: bool) -> String {
     out
 }
 
-/// An assignment, with the pools that the broker compared.
-fn assignment(one: &AssignedTo) -> String {
+/// An assignment, with the pools or the schedules that the broker compared.
+fn assignment(one: &AssignedTo, all: bool) -> String {
     let AssignedTo { at_s, asked_s, pool, reason, .. } = one;
     let asked = asked_s.map_or_else(String::new, |asked| format!(", planning since {},", clock(asked)));
     let saw = if one.compared.len() > 1 { "compared" } else { "expected" };
@@ -173,6 +174,7 @@ fn assignment(one: &AssignedTo) -> String {
         }
         out += &wrapped("  - ", &line);
     }
+    out.extend(one.front.iter().map(|of| front(of, all)));
     out
 }
 

@@ -14,7 +14,7 @@ use crate::scenario::listed;
 use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, WorkflowOrigin, WorkflowPlan, Workload};
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Power, Span};
 use crate::workflow::grouping::GroupingRegistry;
 use crate::workflow::shapes::ShapeSpec;
 use crate::workflow::{self, Rescaled};
@@ -170,6 +170,40 @@ impl Checker<'_> {
             _ => return,
         };
         self.warn(&Path::default().key("broker").key("policy"), message);
+    }
+
+    /// Says so if a weight of the multi-objective broker is given, and there is nothing that it weighs.
+    pub(super) fn without_aim(
+        &mut self,
+        broker: Option<&BrokerSpec>,
+        sites: &[SiteSpec],
+        portal: &[PlannedWorkload],
+    ) {
+        let Some(BrokerSpec { policy, .. }) = broker.filter(|broker| broker.policy.name == "mojs") else {
+            return;
+        };
+        let limits = || portal.iter().filter_map(|of| of.limits.as_ref());
+        let mut parts = sites.iter().flat_map(|site| &site.partitions);
+        let draws = parts.any(|part| part.groups.iter().any(|group| group.busy != Power::ZERO));
+        for (key, is_there, what) in [
+            (
+                "lateness",
+                limits().any(|limits| limits.deadline.is_some()),
+                "no workload of the portal has a `deadline`",
+            ),
+            (
+                "overspending",
+                limits().any(|limits| limits.budget.is_some()),
+                "no workload of the portal has a `budget`",
+            ),
+            ("energy", draws, "no machine has a `busy` power"),
+        ] {
+            let is_given = policy.params.get(key).is_some_and(|weight| weight.parse() != Ok(0.0));
+            if is_given && !is_there {
+                let message = format!("`{key}` of `mojs` has no effect: {what}");
+                self.warn(&Path::default().key("broker").key("policy"), message);
+            }
+        }
     }
 
     /// How often attempts of tasks fail by themselves.

@@ -46,15 +46,22 @@ const MORE: &[&str] = &[
     "pull[pass=no]",
     "met[absent=queue]",
     "sufferage[commit=one]",
+    "mojs[population=6,generations=2,interval=1 min,min_queued=2,most=3,crossover=0.5,points=1,search=sum,start=random,choose=knee]",
+    "mojs[population=6,generations=2,search=random,on_change=no,on_arrival=no,per_gene=1 us]",
+    "mojs[population=6,generations=2,makespan=0,idle=2,lateness=3,overspending=0.5,energy=7]",
 ];
 
 pub(crate) fn written() -> Vec<String> {
-    let bare = BrokerRegistry::standard().names().map(str::to_owned).collect::<Vec<_>>();
-    bare.into_iter().chain(MORE.iter().map(|more| (*more).to_owned())).collect()
+    crate::support::quick_brokers().into_iter().chain(MORE.iter().map(|more| (*more).to_owned())).collect()
 }
 
 fn any_policy() -> impl Strategy<Value = String> {
     select(written())
+}
+
+/// The policies that decide as a slow twin would. A search is held against all there is to find where the policy is.
+fn with_twin() -> impl Strategy<Value = String> {
+    select(written().into_iter().filter(|written| !written.starts_with("mojs")).collect::<Vec<_>>())
 }
 
 /// The policies to which it is all the same where a pool stands; of those that compare all jobs it is not asked, because after a tie everything may
@@ -94,7 +101,7 @@ proptest! {
 
     /// Three plans in a row, the last of them by a policy that was saved and restored in between.
     #[test]
-    fn each_is_its_slow_twin(written in any_policy(), three in prop::array::uniform3(scenes(0..10))) {
+    fn each_is_its_slow_twin(written in with_twin(), three in prop::array::uniform3(scenes(0..10))) {
         let (mut fast, mut slow) = (build(&written), Twin::new(&written));
         for (turn, scene) in three.iter().enumerate() {
             if turn == 2 {
@@ -136,7 +143,7 @@ proptest! {
     ) {
         let registry = BrokerRegistry::standard();
         let is_steady = registry.build(&written.parse().expect("a policy"), 7).expect("known").1.steady;
-        prop_assert_eq!(is_steady, written != "pull[pass=no]");
+        prop_assert_eq!(is_steady, written != "pull[pass=no]" && !written.starts_with("mojs"));
         let at = at.min(scene.jobs.len());
         let part = |which: &[usize], now, pools: &[Pool]| Scene {
             now,

@@ -85,7 +85,9 @@ impl Scene {
     ) -> (Vec<Planned>, Vec<Pool>) {
         let mut pools = self.pools.clone();
         let mut view = GridView::new(self.now, &mut pools, tasks, Asked::All, self.count_in_flight);
-        let Answer::Done(plan) = policy.plan(&mut view) else { panic!("an answer at once") };
+        let (Answer::Done(plan) | Answer::Later { plan, .. }) = policy.plan(&mut view) else {
+            panic!("an answer at once")
+        };
         (plan.into_iter().map(Planned::from).collect(), pools)
     }
 

@@ -1,6 +1,7 @@
 //! The compromise: which chromosome of the first front becomes the plan.
 
-use super::schedule::OBJECTIVES;
+use super::schedule::{ABOUT, OBJECTIVES};
+use crate::broker::ChosenBy;
 
 /// How a chromosome is chosen.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -35,6 +36,26 @@ impl Choice {
             terms.map(term).sum()
         };
         front.iter().map(value).collect()
+    }
+
+    /// The same in words.
+    pub(super) fn told(&self) -> ChosenBy {
+        let Self::Sum(weights) = self else {
+            let rule = "the knee: the least sum of the objectives, each as a share of the range of the front";
+            return ChosenBy { value: "sum of shares", rule: rule.to_owned() };
+        };
+        let weighted = || ABOUT.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
+        let mut rule = match weighted().count() {
+            1 => "the least value of its only weighted objective".to_owned(),
+            count => format!("the least weighted sum of {count} objectives"),
+        };
+        if weights.iter().any(|weight| *weight != 1.0) {
+            let each: Vec<String> =
+                weighted().map(|(objective, weight)| format!("{} {weight}", objective.name)).collect();
+            rule += &format!(" ({})", each.join(", "));
+        }
+        rule += ", each as a share of what it is in the schedule where each task ends first";
+        ChosenBy { value: "weighted sum", rule }
     }
 }
 

@@ -53,18 +53,17 @@ pub(super) fn swap(chromosome: &mut [u32], one: usize, other: usize, may: impl F
     }
 }
 
-/// Moves one of the tasks `among` from the most loaded pool to another one that is less loaded, if it may go to one: `choices` has the pools of
-/// each task. The load of a pool is its number of tasks over its processors.
+/// Moves a task from the most loaded pool to another one that is less loaded, if it may go to one: `choices` has the pools of each task. The
+/// load of a pool is its number of tasks over its processors.
 pub(super) fn rebalance<'a>(
     chromosome: &mut [u32],
-    among: &[u32],
     merits: &Merits,
-    choices: impl Fn(u32) -> &'a [u32],
+    choices: impl Fn(usize) -> &'a [u32],
     stream: &mut Stream,
 ) {
     let mut counts = vec![0_u64; merits.processors.len()];
-    for task in among {
-        counts[chromosome[*task as usize] as usize] += 1;
+    for pool in chromosome.iter() {
+        counts[*pool as usize] += 1;
     }
     let load = |pool: u32| counts[pool as usize] as f64 / f64::from(merits.processors[pool as usize].max(1));
     let pools = 0..counts.len() as u32;
@@ -74,14 +73,13 @@ pub(super) fn rebalance<'a>(
         return;
     }
     let nth = stream.below(own) as usize;
-    let Some(task) = among.iter().copied().filter(|task| chromosome[*task as usize] == most).nth(nth) else {
-        return;
-    };
+    let mut of_most = chromosome.iter().enumerate().filter(|(_, pool)| **pool == most);
+    let Some((task, _)) = of_most.nth(nth) else { return };
     let less = || choices(task).iter().copied().filter(|pool| load(*pool) < load(most));
     let count = less().count() as u64;
     if count > 0
         && let Some(to) = less().nth(stream.below(count) as usize)
     {
-        chromosome[task as usize] = to;
+        chromosome[task] = to;
     }
 }

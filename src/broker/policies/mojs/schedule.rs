@@ -1,18 +1,25 @@
 //! What a chromosome says: which task runs where and when, and its five objectives.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use crate::broker::mapping::{Costs, Dag, Limits, Links, Placement, Profiles};
 use crate::broker::{OpenTasks, Pool, TaskLimits};
 use crate::local::Profile;
+use crate::model::Objective;
 use crate::units::{Span, Time};
 
 /// The number of objectives.
 pub(super) const OBJECTIVES: usize = 5;
 
-/// Their names, in their order.
-pub(super) const NAMES: [&str; OBJECTIVES] = ["makespan", "idle", "lateness", "overspending", "energy"];
+/// What they are, in their order; each one's name is also the parameter that is its weight.
+pub(super) const ABOUT: [Objective; OBJECTIVES] = [
+    Objective { name: "makespan", unit: "s", column: "makespan_s" },
+    Objective { name: "idle", unit: "s", column: "idle_s" },
+    Objective { name: "lateness", unit: "", column: "lateness" },
+    Objective { name: "overspending", unit: "", column: "overspending" },
+    Objective { name: "energy", unit: "proc s", column: "energy_proc_s" },
+];
 
 /// The largest exponent of a lateness: eᵡ of more is no number to compare.
 const MOST_LATE: f64 = 50.0;
@@ -31,26 +38,31 @@ struct Entry {
     energy: f64,
 }
 
-/// The tasks of a planning and the pools that they may go to.
+/// The tasks of a planning and the pools that they may go to. Gene *i* of a chromosome is the pool of the *i*-th task, in the order in which tasks
+/// get processors.
 #[derive(Debug)]
 pub(super) struct Instance {
     pools: usize,
-    /// The tasks that are planned, in the order in which they get processors.
-    order: Vec<u32>,
-    /// By task and pool.
+    /// The task of each gene, as it is numbered outside.
+    tasks: Vec<u32>,
+    /// Whether these are all that can be planned.
+    is_whole: bool,
+    /// By gene and pool.
     entries: Vec<Entry>,
-    /// For each task the pools where it fits.
+    /// For each gene the pools where its task fits, ascending.
     choices: Vec<Vec<u32>>,
     /// When each task is due, in microseconds from now; none has the largest number.
     due: Vec<u64>,
-    /// For each task, in `inputs`, what it waits for.
+    /// For each gene, in `inputs`, where what its task waits for begins.
     first_input: Vec<u32>,
-    /// A task that is waited for, and the bytes that it sends.
+    /// The gene of a task that is waited for, and the bytes that it sends.
     inputs: Vec<(u32, f64)>,
     /// From each pool to each: latency in microseconds, and microseconds a byte.
     links: Vec<(u64, f64)>,
-    /// When the processors of each pool are free, in microseconds from now: no more of them than all tasks take.
-    free: Vec<BinaryHeap<Reverse<u64>>>,
+    /// When the processors of each pool are free, in microseconds from now, ascending: no more of them than all tasks take.
+    free: Vec<Vec<u64>>,
+    /// How many processors of each pool are free now, which decides between equal ends.
+    spare: Vec<u32>,
     /// All processors.
     processors: f64,
     /// A lateness of so many microseconds has a penalty of e − 1.
@@ -73,11 +85,63 @@ pub(super) struct Merits {
 /// Working memory of an evaluation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
-    free: Vec<BinaryHeap<Reverse<u64>>>,
-    /// When each task ends.
+    pools: Vec<Taken>,
+    /// When the task of each gene ends.
     ends: Vec<u64>,
-    /// Free times that a task of several processors takes.
-    taken: Vec<u64>,
+}
+
+/// What tasks have taken of a pool.
+#[derive(Clone, Debug, Default)]
+struct Taken {
+    /// So many processors, those that are free first.
+    first: usize,
+    /// When what they were taken for ends, of those that are free again.
+    again: BinaryHeap<Reverse<u64>>,
+}
+
+impl Taken {
+    fn clear(&mut self) {
+        self.first = 0;
+        self.again.clear();
+    }
+
+    /// Takes the processor that is free first, of a pool whose processors are free at `free`, and returns when; there must be one.
+    fn take(&mut self, free: &[u64]) -> u64 {
+        match (free.get(self.first), self.again.peek()) {
+            (Some(first), None) => {
+                self.first += 1;
+                *first
+            }
+            (Some(first), Some(Reverse(again))) if first <= again => {
+                self.first += 1;
+                *first
+            }
+            _ => self.again.pop().map_or(u64::MAX, |Reverse(again)| again),
+        }
+    }
+
+    /// Takes so many processors for a task that is ready at `from` and runs so long; returns its start and its end, and for how long these
+    /// processors are idle before.
+    fn run(&mut self, free: &[u64], procs: u32, from: u64, run: u64) -> (u64, u64, u64) {
+        let (mut start, mut sum) = (from, 0_u64);
+        for _ in 0..procs {
+            let first = self.take(free);
+            start = start.max(first);
+            sum = sum.saturating_add(first);
+        }
+        let end = start.saturating_add(run);
+        self.again.extend((0..procs).map(|_| Reverse(end)));
+        (start, end, start.saturating_mul(procs.into()).saturating_sub(sum))
+    }
+
+    /// When so many processors are free, as [`Taken::run`] would take them.
+    fn free_at(&self, free: &[u64], procs: u32) -> u64 {
+        if procs == 1 {
+            let again = self.again.peek().map_or(u64::MAX, |Reverse(again)| *again);
+            return free.get(self.first).map_or(again, |first| again.min(*first));
+        }
+        self.clone().run(free, procs, 0, 0).0
+    }
 }
 
 impl Merits {
@@ -97,7 +161,7 @@ impl Merits {
 }
 
 /// When processors are free for ever, in microseconds from `now`, the first `most` of them. Holes that close again are not used.
-fn free_times(profile: &Profile, now: Time, most: u64) -> BinaryHeap<Reverse<u64>> {
+fn free_times(profile: &Profile, now: Time, most: u64) -> Vec<u64> {
     let steps: Vec<(Time, i32)> = profile.steps().collect();
     // From each step on no fewer are free than this.
     let mut least = i32::MAX;
@@ -106,14 +170,19 @@ fn free_times(profile: &Profile, now: Time, most: u64) -> BinaryHeap<Reverse<u64
         least = least.min(free);
         rising.push((time, least.max(0)));
     }
-    let (mut times, mut have) = (BinaryHeap::new(), 0_u64);
+    let (mut times, mut have) = (Vec::new(), 0_u64);
     for (time, free) in rising.into_iter().rev() {
         let free = u64::from(free.unsigned_abs()).min(most);
         let at = time.since(now).micros();
-        times.extend((have..free).map(|_| Reverse(at)));
+        times.extend((have..free).map(|_| at));
         have = have.max(free);
     }
     times
+}
+
+/// How many processors of a pool are free in the end.
+fn finally_free(profile: &Profile) -> u32 {
+    profile.steps().last().map_or(0, |(_, free)| free.max(0).unsigned_abs())
 }
 
 impl Instance {
@@ -124,15 +193,20 @@ impl Instance {
         now: Time,
         most: usize,
     ) -> Self {
-        let (tasks, count) = (open.tasks(), pools.len());
-        let merits = Merits::of(pools);
+        let count = pools.len();
+        let room: Vec<u32> = holes.0.iter().map(finally_free).collect();
+        let fits = |task: usize, pool: usize| open.run(task, pool).is_some() && open.procs(task, pool) <= room[pool];
+        let due = |task: usize| match limits.due(task) {
+            Time::NEVER => u64::MAX,
+            due => due.since(now).micros(),
+        };
+        let order = Order::of(dag, due, |task| (0..count).any(|pool| fits(task, pool)), most);
+        let choices: Vec<Vec<u32>> = order
+            .tasks
+            .iter()
+            .map(|task| (0..count as u32).filter(|pool| fits(*task as usize, *pool as usize)).collect())
+            .collect();
         let heaviest = pools.iter().map(|pool| pool.facts.busy.milliwatts()).max().unwrap_or(0).max(1) as f64;
-        let need = (0..tasks).map(|task| {
-            let most = (0..count).filter(|pool| open.run(task, *pool).is_some()).map(|pool| open.procs(task, pool));
-            u64::from(most.max().unwrap_or(0))
-        });
-        let need: u64 = need.sum();
-        let free: Vec<_> = holes.0.iter().map(|profile| free_times(profile, now, need)).collect();
         let entry = |task: usize, pool: usize| {
             let run = open.run(task, pool).unwrap_or(Span::MAX);
             let (procs, ready) = (open.procs(task, pool), open.ready(task, pool).since(now));
@@ -145,44 +219,43 @@ impl Instance {
             let energy = run.as_secs_f64() * f64::from(procs) * weight;
             Entry { run: run.micros(), procs, ready: ready.micros(), over, energy }
         };
+        let of_task = |task: u32| (0..count).map(move |pool| (task as usize, pool));
         let entries: Vec<Entry> =
-            (0..tasks).flat_map(|task| (0..count).map(move |pool| (task, pool))).map(|(task, pool)| entry(task, pool)).collect();
-        let fits = |task: usize, pool: &u32| {
-            let at = *pool as usize;
-            open.run(task, at).is_some() && open.procs(task, at) as usize <= free[at].len()
-        };
-        let choices: Vec<Vec<u32>> =
-            (0..tasks).map(|task| (0..count as u32).filter(|pool| fits(task, pool)).collect()).collect();
-        let due: Vec<u64> = (0..tasks)
-            .map(|task| match limits.due(task) {
-                Time::NEVER => u64::MAX,
-                due => due.since(now).micros(),
-            })
-            .collect();
-        let order = order(dag, &choices, &due, most);
+            order.tasks.iter().copied().flat_map(of_task).map(|(task, pool)| entry(task, pool)).collect();
+        let need = entries.chunks(count.max(1)).zip(&choices).map(|(entries, choices)| {
+            let procs = choices.iter().map(|pool| u64::from(entries[*pool as usize].procs));
+            procs.max().unwrap_or(0)
+        });
+        let need: u64 = need.sum();
+        let free = holes.0.iter().map(|profile| free_times(profile, now, need)).collect();
+        let spare = holes.0.iter().map(|profile| profile.steps().next().map_or(0, |(_, free)| free.max(0).unsigned_abs()));
         let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
         let links = pairs.map(|(from, to)| links.pair(from, to)).collect();
-        Self::built(entries, (dag, choices, due, order), (links, free, merits))
+        Self::built(entries, (dag, choices, order), (links, free, Merits::of(pools)), spare.collect())
     }
 
     /// The instance with what follows from these parts.
     fn built(
         entries: Vec<Entry>,
-        (dag, choices, due, order): (&Dag, Vec<Vec<u32>>, Vec<u64>, Vec<u32>),
-        (links, free, merits): (Vec<(u64, f64)>, Vec<BinaryHeap<Reverse<u64>>>, Merits),
+        (dag, choices, order): (&Dag, Vec<Vec<u32>>, Order),
+        (links, free, merits): (Vec<(u64, f64)>, Vec<Vec<u64>>, Merits),
+        spare: Vec<u32>,
     ) -> Self {
-        let (tasks, pools) = (choices.len(), free.len());
-        let known: Vec<u64> = order.iter().map(|task| due[*task as usize]).filter(|due| *due < u64::MAX).collect();
-        let slack = known.iter().map(|due| *due as f64).sum::<f64>() / known.len().max(1) as f64;
+        let Order { tasks, due, is_whole } = order;
+        let known = || due.iter().filter(|due| **due < u64::MAX);
+        let slack = known().map(|due| *due as f64).sum::<f64>() / known().count().max(1) as f64;
+        let genes: HashMap<u32, u32> = tasks.iter().zip(0..).map(|(task, gene)| (*task, gene)).collect();
         let (mut first_input, mut inputs) = (vec![0], Vec::new());
-        for task in 0..tasks {
-            inputs.extend(dag.predecessors(task).map(|(before, data)| (before as u32, data.count() as f64)));
+        for task in &tasks {
+            let before = dag.predecessors(*task as usize);
+            inputs.extend(before.map(|(before, data)| (genes[&(before as u32)], data.count() as f64)));
             first_input.push(inputs.len() as u32);
         }
         let processors = f64::from(merits.processors.iter().sum::<u32>().max(1));
         Self {
-            pools,
-            order,
+            pools: free.len(),
+            tasks,
+            is_whole,
             entries,
             choices,
             due,
@@ -190,6 +263,7 @@ impl Instance {
             inputs,
             links,
             free,
+            spare,
             processors,
             // Jobs that are due at once are late by the second.
             slack: slack.max(1e6),
@@ -197,27 +271,74 @@ impl Instance {
         }
     }
 
-    /// The tasks that are planned, in the order in which they get processors.
-    pub(super) fn order(&self) -> &[u32] {
-        &self.order
+    /// The task of each gene, as it is numbered outside.
+    pub(super) fn tasks(&self) -> &[u32] {
+        &self.tasks
     }
 
-    /// The length of a chromosome: a gene for each task, planned or not.
+    /// Whether all that can be planned is.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// The length of a chromosome.
     pub(super) fn genes(&self) -> usize {
-        self.choices.len()
+        self.tasks.len()
     }
 
-    /// The pools where a task fits.
-    pub(super) fn choices(&self, task: u32) -> &[u32] {
-        &self.choices[task as usize]
+    /// The pools where the task of a gene fits, ascending; at least one.
+    pub(super) fn choices(&self, gene: usize) -> &[u32] {
+        &self.choices[gene]
+    }
+
+    /// The number of chromosomes.
+    pub(super) fn chromosomes(&self) -> u64 {
+        self.choices.iter().fold(1, |all, choices| all.saturating_mul(choices.len() as u64))
+    }
+
+    /// All chromosomes; of equal ones those come first whose tasks are where they would end first alone, and where most processors are free.
+    /// Their number must be one that can be searched.
+    pub(super) fn every(&self) -> impl Iterator<Item = Vec<u32>> {
+        let alone = |gene: usize, pool: u32| {
+            let entry = &self.entries[gene * self.pools + pool as usize];
+            let free = Taken::default().free_at(&self.free[pool as usize], entry.procs);
+            (entry.ready.max(free).saturating_add(entry.run), Reverse(self.spare[pool as usize]))
+        };
+        let mut choices = self.choices.clone();
+        for (gene, choices) in choices.iter_mut().enumerate() {
+            choices.sort_by_key(|pool| alone(gene, *pool));
+        }
+        (0..self.chromosomes()).map(move |mut number| {
+            let gene = |choices: &Vec<u32>| {
+                let choice = number % choices.len() as u64;
+                number /= choices.len() as u64;
+                choices[choice as usize]
+            };
+            choices.iter().map(gene).collect()
+        })
     }
 
     /// Working memory.
     pub(super) fn scratch(&self) -> Scratch {
-        Scratch { free: self.free.clone(), ends: vec![0; self.genes()], taken: Vec::new() }
+        Scratch { pools: vec![Taken::default(); self.pools], ends: vec![0; self.genes()] }
     }
 
-    /// The objectives of a chromosome, which has a pool for each task. Each task that is scheduled is passed to `placed` with its start and end, in
+    /// When the task of a gene can start in a pool if processors are free, where those before it have these pools and end then.
+    fn ready(&self, gene: usize, pool: usize, chromosome: &[u32], ends: &[u64]) -> u64 {
+        let mut from = self.entries[gene * self.pools + pool].ready;
+        let inputs = self.first_input[gene] as usize..self.first_input[gene + 1] as usize;
+        for (before, bytes) in &self.inputs[inputs] {
+            let (mut there, source) = (ends[*before as usize], chromosome[*before as usize] as usize);
+            if source != pool && *bytes > 0.0 {
+                let (latency, per_byte) = self.links[source * self.pools + pool];
+                there = there.saturating_add(latency).saturating_add((per_byte * bytes) as u64);
+            }
+            from = from.max(there);
+        }
+        from
+    }
+
+    /// The objectives of a chromosome, which has a pool for each task. Each gene is passed to `placed` with the start and the end of its task, in
     /// microseconds from now.
     ///
     /// A task gets the processors of its pool that are free first, when all that it waits for is there; no later task is put before it.
@@ -225,44 +346,18 @@ impl Instance {
         &self,
         chromosome: &[u32],
         scratch: &mut Scratch,
-        mut placed: impl FnMut(u32, u64, u64),
+        mut placed: impl FnMut(usize, u64, u64),
     ) -> [f64; OBJECTIVES] {
-        let Scratch { free, ends, taken } = scratch;
-        free.iter_mut().zip(&self.free).for_each(|(own, free)| own.clone_from(free));
+        let Scratch { pools, ends } = scratch;
+        pools.iter_mut().for_each(Taken::clear);
         let (mut last, mut idle) = (0_u64, 0_u64);
         let (mut late, mut over, mut energy) = (0.0, 0.0, 0.0);
-        for task in &self.order {
-            let at = *task as usize;
-            let pool = chromosome[at] as usize;
+        for (at, pool) in chromosome.iter().enumerate() {
+            let pool = *pool as usize;
             let entry = &self.entries[at * self.pools + pool];
-            let mut from = entry.ready;
-            let inputs = self.first_input[at] as usize..self.first_input[at + 1] as usize;
-            for (before, bytes) in &self.inputs[inputs] {
-                let (before, mut there) = (*before as usize, ends[*before as usize]);
-                let source = chromosome[before] as usize;
-                if source != pool && *bytes > 0.0 {
-                    let (latency, per_byte) = self.links[source * self.pools + pool];
-                    there = there.saturating_add(latency).saturating_add((per_byte * bytes) as u64);
-                }
-                from = from.max(there);
-            }
-            let heap = &mut free[pool];
-            let start = if entry.procs == 1 {
-                let Some(mut first) = heap.peek_mut() else { continue };
-                let start = from.max(first.0);
-                idle += start - first.0;
-                first.0 = start.saturating_add(entry.run);
-                start
-            } else {
-                taken.clear();
-                taken.extend((0..entry.procs).filter_map(|_| heap.pop()).map(|Reverse(free)| free));
-                let start = from.max(taken.last().copied().unwrap_or(0));
-                idle += taken.iter().map(|free| start - free).sum::<u64>();
-                let end = start.saturating_add(entry.run);
-                heap.extend(taken.iter().map(|_| Reverse(end)));
-                start
-            };
-            let end = start.saturating_add(entry.run);
+            let from = self.ready(at, pool, chromosome, ends);
+            let (start, end, idled) = pools[pool].run(&self.free[pool], entry.procs, from, entry.run);
+            idle = idle.saturating_add(idled);
             ends[at] = end;
             last = last.max(end);
             over += entry.over;
@@ -271,48 +366,32 @@ impl Instance {
                 let by = (end - self.due[at]) as f64 / self.slack;
                 late += libm::expm1(by.min(MOST_LATE));
             }
-            placed(*task, start, end);
+            placed(at, start, end);
         }
-        let tasks = self.order.len().max(1) as f64;
+        let tasks = self.genes().max(1) as f64;
         [last as f64 / 1e6, idle as f64 / 1e6 / self.processors, late / tasks, over / tasks, energy]
     }
 
-    /// A chromosome in which each task, in their order, is where it ends first.
+    /// A chromosome in which each task, in their order, is where it ends first, and of equal pools in that with most processors free.
     pub(super) fn earliest(&self) -> Vec<u32> {
-        let mut chromosome: Vec<u32> =
-            self.choices.iter().map(|choices| choices.first().copied().unwrap_or(0)).collect();
-        let (mut free, mut ends) = (self.free.clone(), vec![0; self.genes()]);
-        for task in &self.order {
-            let at = *task as usize;
-            let mut best: Option<(u64, u32, u64)> = None;
+        let Scratch { mut pools, mut ends } = self.scratch();
+        let mut chromosome = vec![0; self.genes()];
+        for at in 0..self.genes() {
+            let mut best: Option<(u64, Reverse<u32>, u32, u64)> = None;
             for pool in &self.choices[at] {
                 let entry = &self.entries[at * self.pools + *pool as usize];
-                let inputs = self.first_input[at] as usize..self.first_input[at + 1] as usize;
-                let there = self.inputs[inputs].iter().map(|(before, bytes)| {
-                    let source = chromosome[*before as usize];
-                    let (latency, per_byte) = self.links[source as usize * self.pools + *pool as usize];
-                    let way = if source == *pool || *bytes == 0.0 { 0 } else { latency + (per_byte * bytes) as u64 };
-                    ends[*before as usize] + way
-                });
-                let from = there.fold(entry.ready, u64::max);
-                let heap = &free[*pool as usize];
-                let nth = |mut heap: BinaryHeap<Reverse<u64>>| (0..entry.procs).filter_map(|_| heap.pop()).last();
-                let last = if entry.procs == 1 { heap.peek().copied() } else { nth(heap.clone()) };
-                let last = last.map_or(0, |Reverse(free)| free);
-                let start = from.max(last);
+                let from = self.ready(at, *pool as usize, &chromosome, &ends);
+                let start = from.max(pools[*pool as usize].free_at(&self.free[*pool as usize], entry.procs));
                 let end = start.saturating_add(entry.run);
-                if best.is_none_or(|(least, ..)| end < least) {
-                    best = Some((end, *pool, start));
+                let idle = Reverse(self.spare[*pool as usize].saturating_sub(pools[*pool as usize].first as u32));
+                if best.is_none_or(|(least, most, ..)| (end, idle) < (least, most)) {
+                    best = Some((end, idle, *pool, from));
                 }
             }
-            let Some((end, pool, _)) = best else { continue };
-            let procs = self.entries[at * self.pools + pool as usize].procs;
-            let heap = &mut free[pool as usize];
-            (0..procs).for_each(|_| {
-                heap.pop();
-            });
-            heap.extend((0..procs).map(|_| Reverse(end)));
-            (chromosome[at], ends[at]) = (pool, end);
+            let Some((.., pool, from)) = best else { continue };
+            let entry = &self.entries[at * self.pools + pool as usize];
+            chromosome[at] = pool;
+            ends[at] = pools[pool as usize].run(&self.free[pool as usize], entry.procs, from, entry.run).1;
         }
         chromosome
     }
@@ -359,41 +438,64 @@ impl Instance {
         let (tasks, pools) = (runs.len(), processors.len());
         let bytes = |bytes: f64| crate::units::Bytes::new(bytes as u64);
         let dag = Dag::new(tasks, edges.iter().map(|(from, to, data)| (*from, *to, bytes(*data)))).expect("no cycle");
-        let entry = |task: usize, pool: usize| Entry {
-            run: runs[task][pool],
-            procs: 1,
-            ready: 0,
-            over: over[task][pool],
-            energy: energy[task][pool],
+        let order = Order::of(&dag, |task| due[task], |_| true, tasks);
+        let entry = |task: u32, pool: usize| {
+            let task = task as usize;
+            Entry {
+                run: runs[task][pool],
+                procs: 1,
+                ready: 0,
+                over: over[task][pool],
+                energy: energy[task][pool],
+            }
         };
-        let pairs = || (0..tasks).flat_map(|task| (0..pools).map(move |pool| (task, pool)));
+        let pairs = order.tasks.iter().flat_map(|task| (0..pools).map(move |pool| (*task, pool)));
+        let entries = pairs.map(|(task, pool)| entry(task, pool)).collect();
         let choices = vec![(0..pools as u32).collect(); tasks];
-        let order = order(&dag, &choices, &due, tasks);
         let merits = Merits { efficiency: vec![1.0; pools], capability: vec![1.0; pools], processors };
-        let free = free.into_iter().map(|free| free.into_iter().map(Reverse).collect()).collect();
         let links = vec![(latency, 0.0); pools * pools];
-        Self::built(pairs().map(|(task, pool)| entry(task, pool)).collect(), (&dag, choices, due, order), (links, free, merits))
+        Self::built(entries, (&dag, choices, order), (links, free, merits), vec![0; pools])
     }
 }
 
-/// The tasks that have a pool, with all that they wait for, each behind that: by due date, then by number. At most so many.
-fn order(dag: &Dag, choices: &[Vec<u32>], due: &[u64], most: usize) -> Vec<u32> {
-    let tasks = choices.len();
-    let mut missing: Vec<usize> = (0..tasks).map(|task| dag.predecessors(task).count()).collect();
-    let starts = |task: usize| !choices[task].is_empty();
-    let mut ready: BinaryHeap<Reverse<(u64, u32)>> = (0..tasks)
-        .filter(|task| missing[*task] == 0 && starts(*task))
-        .map(|task| Reverse((due[task], task as u32)))
-        .collect();
-    let mut order = Vec::new();
-    while let Some(Reverse((_, task))) = ready.pop().filter(|_| order.len() < most) {
-        order.push(task);
-        for (after, _) in dag.successors(task as usize) {
-            missing[after] -= 1;
-            if missing[after] == 0 && starts(after) {
-                ready.push(Reverse((due[after], after as u32)));
+/// The tasks that are planned.
+#[derive(Debug)]
+struct Order {
+    /// In the order in which they get processors.
+    tasks: Vec<u32>,
+    /// When each of them is due.
+    due: Vec<u64>,
+    /// Whether these are all that can be planned.
+    is_whole: bool,
+}
+
+impl Order {
+    /// The tasks that have a pool, with all that they wait for, each behind that: by due date, then by number. At most so many.
+    fn of(dag: &Dag, due: impl Fn(usize) -> u64, has_pool: impl Fn(usize) -> bool, most: usize) -> Self {
+        let tasks = dag.tasks();
+        let mut missing: Vec<usize> = (0..tasks).map(|task| dag.predecessors(task).count()).collect();
+        let mut ready: BinaryHeap<Reverse<(u64, u32)>> = (0..tasks)
+            .filter(|task| missing[*task] == 0)
+            .map(|task| Reverse((due(task), task as u32)))
+            .collect();
+        let mut order = Self { tasks: Vec::new(), due: Vec::new(), is_whole: true };
+        while let Some(Reverse((when, task))) = ready.pop() {
+            if !has_pool(task as usize) {
+                continue;
+            }
+            if order.tasks.len() == most {
+                order.is_whole = false;
+                break;
+            }
+            order.tasks.push(task);
+            order.due.push(when);
+            for (after, _) in dag.successors(task as usize) {
+                missing[after] -= 1;
+                if missing[after] == 0 {
+                    ready.push(Reverse((due(after), after as u32)));
+                }
             }
         }
+        order
     }
-    order
 }

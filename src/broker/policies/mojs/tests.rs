@@ -64,7 +64,7 @@ fn rebalancing_moves_from_the_most_loaded_pool() {
     for seed in 0..40 {
         let mut chromosome = [0, 0, 0, 1, 1];
         let mut stream = Stream::new(seed, "test", "rebalance");
-        rebalance(&mut chromosome, &[0, 1, 2, 3, 4], &merits, |task| choices[task as usize], &mut stream);
+        rebalance(&mut chromosome, &merits, |gene| choices[gene], &mut stream);
         seen.insert(chromosome);
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [[0, 0, 0, 1, 0], [0, 0, 0, 2, 1]]);
@@ -89,12 +89,13 @@ fn three() -> Instance {
 #[test]
 fn the_objectives_by_hand() {
     let instance = three();
+    assert_eq!(instance.tasks(), [0, 2, 1]);
     let mut placed = Vec::new();
     let mut scratch = instance.scratch();
     // Due first is task 0, then task 2, then task 1: task 0 from 0 to 10 in pool 0; task 2 waits for its data until 18 in pool 1 and ends at 33, so that
     // pool 1, free from 5 on, idles for 13 s; task 1 ends in pool 0 at 30.
-    let objectives = instance.decode(&[0, 0, 1], &mut scratch, |task, start, end| {
-        placed.push((task, start / 1_000_000, end / 1_000_000))
+    let objectives = instance.decode(&[0, 1, 0], &mut scratch, |gene, start, end| {
+        placed.push((instance.tasks()[gene], start / 1_000_000, end / 1_000_000))
     });
     assert_eq!(placed, [(0, 0, 10), (2, 18, 33), (1, 10, 30)]);
     let [makespan, idle, lateness, over, energy] = objectives;
@@ -134,6 +135,7 @@ fn a_long_search_finds_the_whole_front() {
     for seed in 0..3 {
         let instance = table(seed);
         let mut scratch = instance.scratch();
+        assert_eq!(instance.chromosomes(), 729);
         let all: Vec<[f64; OBJECTIVES]> = (0..3_u32.pow(6))
             .map(|number| (0..6).map(|gene| number / 3_u32.pow(gene) % 3).collect::<Vec<u32>>())
             .map(|chromosome| instance.decode(&chromosome, &mut scratch, |_, _, _| ()))
@@ -154,11 +156,63 @@ fn a_long_search_finds_the_whole_front() {
             ..Settings::default()
         };
         let found = Search::new(&problem, Method::Nsga2, settings, &[]).unwrap().run().unwrap();
-        let archive = found.archive.unwrap();
-        let mut points: Vec<[f64; OBJECTIVES]> =
-            archive.iter().map(|(_, point)| point.try_into().unwrap()).collect();
-        points.sort_by(|a, b| a.partial_cmp(b).unwrap());
-        assert_eq!(points, front, "seed {seed}: {} of {}", points.len(), front.len());
+        let (every, evaluations) = exhaustive(&problem, instance.every()).unwrap();
+        assert_eq!(evaluations, 729);
+        for (how, archive) in [("search", found.archive.unwrap()), ("all", every)] {
+            let mut points: Vec<[f64; OBJECTIVES]> =
+                archive.iter().map(|(_, point)| point.try_into().unwrap()).collect();
+            points.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            assert_eq!(points, front, "{how}, seed {seed}: {} of {}", points.len(), front.len());
+        }
+    }
+}
+
+#[test]
+fn what_chose_is_told() {
+    let told = |weights| Choice::Sum(weights).told().rule;
+    let each = "each as a share of what it is in the schedule where each task ends first";
+    assert_eq!(told([1.0; 5]), format!("the least weighted sum of 5 objectives, {each}"));
+    assert_eq!(
+        told([2.0, 0.0, 0.0, 0.0, 0.5]),
+        format!("the least weighted sum of 2 objectives (makespan 2, energy 0.5), {each}")
+    );
+    assert!(told([0.0, 0.0, 1.0, 0.0, 0.0]).starts_with("the least value of its only weighted objective (lateness 1)"));
+    assert!(Choice::Knee.told().rule.starts_with("the knee"));
+}
+
+/// The front of a search has each point once, no point that another one dominates, and the chromosome of each; what it is chosen by is least in the first.
+#[test]
+fn the_front_of_a_search_is_one() {
+    let instance = three();
+    for choose in ["sum", "knee"] {
+        let choice = if choose == "knee" { Choice::Knee } else { Choice::Sum([1.0; 5]) };
+        let terms = Terms {
+            interval: Span::from_secs(60),
+            min_queued: 1,
+            most: 10,
+            points: 2,
+            by: By::Nsga2,
+            rules: true,
+            choice,
+            weights: [1.0; 5],
+            on_change: true,
+            per_gene: Span::ZERO,
+        };
+        let settings = Settings { population: 8, generations: 5, ..Settings::default() };
+        let mojs = Mojs { terms, settings, seed: 3, kept: Kept::default() };
+        let Chosen { chromosome, found, .. } = mojs.search(&instance);
+        let points = found.front.points();
+        assert!(points.len() > 1 && found.chromosomes.len() == points.len());
+        assert_eq!(found.chromosomes[0], chromosome);
+        for (at, (point, genes)) in points.iter().zip(&found.chromosomes).enumerate() {
+            let decoded = instance.decode(genes, &mut instance.scratch(), |_, _, _| ());
+            assert_eq!(point.objectives, decoded);
+            assert!(points[0].value <= point.value);
+            let betters = |other: &&crate::model::FrontPoint| {
+                other.objectives.iter().zip(&point.objectives).all(|(other, own)| other <= own)
+            };
+            assert_eq!(points.iter().filter(betters).count(), 1, "{choose}: only itself is no worse than {at}");
+        }
     }
 }
 
@@ -176,6 +230,7 @@ fn what_no_search_can_be_is_refused_by_name() {
         ("mojs[interval=0 s]", "interval"),
         ("mojs[search=tabu]", "nsga2"),
         ("mojs[min_queued=0]", "min_queued"),
+        ("mojs[population=10,generations=100,interval=10 s,per_gene=11 ms]", "at most 10 ms"),
     ] {
         let problem = built(written).unwrap_err();
         assert!(problem.contains(says), "{written}: {problem}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EventRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow};
+use super::{EventRow, FrontRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow};
 use crate::model::{Origin, Outcome, ProcSet, RejectReason};
 use crate::output::reader::cells::{SECONDS, number};
 use crate::output::reader::table::{Cells, Row, Wrong};
@@ -41,6 +41,31 @@ macro_rules! row {
             }
         }
     };
+}
+
+impl Row for FrontRow {
+    type Out = Self;
+    const COLUMNS: &'static [&'static str] =
+        &["planning", "at", "tasks", "evaluations", "point", "chosen", "value"];
+    const OTHERS: bool = true;
+
+    fn read(cells: &mut Cells<'_>) -> Result<Self, Wrong> {
+        let mut row = Self {
+            line: cells.line,
+            planning: cells.read()?,
+            at: cells.read()?,
+            tasks: cells.read()?,
+            evaluations: cells.read()?,
+            point: cells.read()?,
+            chosen: cells.read()?,
+            value: cells.read()?,
+            objectives: Vec::new(),
+        };
+        while !cells.is_over() {
+            row.objectives.push(cells.read()?);
+        }
+        Ok(row)
+    }
 }
 
 /// A row of gridemu's own `jobs.csv`.
