@@ -12,6 +12,7 @@ mod definitions;
 mod distribution;
 mod elasticity;
 mod fingerprint;
+mod finishes;
 mod fronts;
 mod grid;
 mod grid_run;
@@ -42,6 +43,7 @@ pub use definitions::{Definition, Definitions, Penalty};
 pub use distribution::{EXACT_QUANTILES, Quantiles};
 pub use elasticity::{ElasticSummary, Elasticity};
 pub use fingerprint::{Fingerprint, FingerprintError};
+pub use finishes::{FinishSummary, SiteFinish};
 pub use fronts::FrontSummary;
 pub use grid::GridMeasures;
 pub use grid_run::{

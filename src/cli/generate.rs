@@ -29,7 +29,7 @@ const BLOCK: usize = 1 << 16;
 )]
 pub(super) struct Args {
     /// The model: `lublin`, `poisson` or `cwf`, with its parameters in brackets or as the next arguments. The first two are
-    /// written as SWF, the third as CWF. Or a workflow, written as WfFormat 1.5: `fork-join`, `pipeline`, `layered`, `montage` or
+    /// written as SWF, the third as CWF. Or a workflow, written as WfFormat 1.5: `bag`, `fork-join`, `pipeline`, `layered`, `montage` or
     /// `epigenomics`
     #[arg(value_name = "MODEL")]
     model: Named,

@@ -21,7 +21,7 @@ use crate::workload::{Census, Contents};
 pub(super) struct Args {
     /// A log in SWF or CWF (plain or gzipped), a Batsim workload (.json), `-` for a log on standard input, or a generator:
     /// `lublin[jobs=N,...]`, `poisson[...]`, `cwf[...]`. Or workflows: a file in WfFormat (.json), DAX (.xml) or GWF (.gwf), plain or
-    /// gzipped, or a generator: `montage[tasks=N]`, `epigenomics[...]`, `fork-join[...]`, `pipeline[...]`, `layered[...]`
+    /// gzipped, or a generator: `montage[tasks=N]`, `epigenomics[...]`, `bag[...]`, `fork-join[...]`, `pipeline[...]`, `layered[...]`
     #[arg(value_name = "FILE|MODEL[...]")]
     workload: Workload,
 

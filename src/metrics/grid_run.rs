@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::finishes::finishes;
 use super::{
     Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, ElasticSummary,
-    Fingerprint, FrontSummary, GridMeasures, Groups, Ledger, Measures, Outcomes, PlanningSummary, Quantiles,
-    Recovery, SingleSite, Summary, Times, Window, WorkflowSummary,
+    Fingerprint, FinishSummary, FrontSummary, GridMeasures, Groups, Ledger, Measures, Outcomes,
+    PlanningSummary, Quantiles, Recovery, SingleSite, SiteFinish, Summary, Times, Window, WorkflowSummary,
 };
 use crate::broker::outside::ProgramFacts;
 use crate::model::{BrokerSpec, Origin, Payer, Replan, SiteId, SiteSpec};
@@ -120,6 +121,9 @@ pub struct GridSummary {
     pub makespan: Option<f64>,
     /// Jobs in the system over the window; `None` if the window is too short.
     pub backlog: Option<BacklogSummary>,
+    /// How evenly the sites become free; only of several sites under a broker, without a measured window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<FinishSummary>,
     /// The use of processors, energy and money.
     #[serde(flatten)]
     pub account: Account,
@@ -195,6 +199,9 @@ pub struct SiteSummary {
     /// The use of its processors, energy and money.
     #[serde(flatten)]
     pub account: Account,
+    /// When it became free; where the grid has [`GridSummary::finish`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<SiteFinish>,
     /// Processor-seconds wasted in attempts that failed because of its machines, of jobs that were not ended by that.
     pub wasted_proc_s: f64,
     /// The most bytes of files of workflows that it ever stored; only if there were any.
@@ -264,8 +271,17 @@ impl GridSummary {
         let windowed = window != Window::ALL;
         let drain = ends.filter(|_| windowed).map(|(_, last)| last.since(window.to()).as_secs_f64());
         let [local, grid] = [Origin::Local, Origin::Grid].map(&mut origin);
-        let each = (0..).map(SiteId).zip(sites);
-        let sites = each.map(|(id, site)| of_site(measures, &mut sums, id, site)).collect();
+        let each = || (0..).map(SiteId).zip(sites);
+        let finish = (facts.broker.is_some() && sites.len() > 1 && !windowed).then(|| {
+            let last: Vec<Option<Time>> = each().map(|(id, _)| groups.last_end(id)).collect();
+            finishes(ends.map(|(first, _)| first), sites, &last)
+        });
+        let (finish, of_sites) = finish.unzip();
+        let mut sites: Vec<SiteSummary> =
+            each().map(|(id, site)| of_site(measures, &mut sums, id, site)).collect();
+        for (site, finish) in sites.iter_mut().zip(of_sites.unwrap_or_default()) {
+            site.finish = Some(finish);
+        }
         let no_site = sums.of(Some(SiteId::GRID), None);
         let recovery = measures.recovery.as_ref().map(|recovery| recovery.summary(window));
         let workflows = measures.workflows.summary();
@@ -284,6 +300,7 @@ impl GridSummary {
             quantiles: whole.quantiles(),
             makespan: whole.makespan().map(|span| span.as_secs_f64()),
             backlog: measures.backlog.summary(window, all.jobs),
+            finish,
             account: ledger.account(),
             local,
             grid,
@@ -352,6 +369,7 @@ fn of_site(
         local: of(Some(Origin::Local)),
         grid: of(Some(Origin::Grid)),
         account: ledger.account(),
+        finish: None,
         wasted_proc_s: lost as f64 / Usage::PROC_SECOND as f64,
         stored_peak_bytes: 0,
         power_cap_w: spec.power_cap.map(|cap| cap.milliwatts() as f64 / 1e3),

@@ -110,6 +110,11 @@ impl Groups {
         self.wanted(site, origin).filter(|at| !self.cells[*at].is_empty()).collect()
     }
 
+    /// The last end of a job at a site; `None` if none started there.
+    pub(super) fn last_end(&self, site: SiteId) -> Option<Time> {
+        self.wanted(Some(site), None).filter_map(|at| self.cells[at].last_end()).max()
+    }
+
     /// All jobs, by class if there are classes.
     pub fn classed(&self) -> Summary {
         self.classed.clone().unwrap_or_else(|| self.summary(None, None))

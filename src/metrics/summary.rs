@@ -273,6 +273,11 @@ impl Summary {
         (self.first_submit < Time::NEVER).then(|| self.last_end.since(self.first_submit))
     }
 
+    /// The last end of the jobs that started; `None` if none did.
+    pub(super) fn last_end(&self) -> Option<Time> {
+        (self.first_submit < Time::NEVER).then_some(self.last_end)
+    }
+
     /// The measures of all jobs, without [`Measures::to_the_end`].
     pub fn whole(&self) -> Measures {
         self.whole_of(None)

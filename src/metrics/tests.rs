@@ -3,6 +3,7 @@
 mod blocks;
 mod fingerprint;
 mod grid;
+mod paul_2013;
 pub(crate) mod samples;
 
 use proptest::prelude::*;

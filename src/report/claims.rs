@@ -77,8 +77,19 @@ fn counts(claims: &[Judged]) -> String {
 fn expected(expects: Expects) -> String {
     // As it was written: a share times a hundred has digits that nobody published.
     let percent = |share: f64| ((share * 1e8).round() / 1e6).to_string();
+    // What still counts beside the published value.
+    let less = |tolerance: f64, sign: char| match tolerance {
+        0.0 => String::new(),
+        _ => format!(" {sign} {}", (tolerance * 1e9).round() / 1e9),
+    };
     match expects {
         Expects::Value { published, tolerance } => format!("{published} ± {tolerance:?}"),
+        Expects::AtLeast { published, tolerance } => {
+            format!("{published}, at least{}", less(tolerance, '−'))
+        }
+        Expects::AtMost { published, tolerance } => {
+            format!("{published}, at most{}", less(tolerance, '+'))
+        }
         Expects::Shown { published: Some(published) } => published.to_string(),
         Expects::Shown { published: None } => "(no number)".to_owned(),
         Expects::Below => "below".to_owned(),
@@ -333,6 +344,8 @@ mod tests {
 
     #[test]
     fn ranges_read_as_they_were_written() {
+        assert_eq!(expected(Expects::AtLeast { published: 0.91, tolerance: 0.0 }), "0.91, at least");
+        assert_eq!(expected(Expects::AtMost { published: 1.92, tolerance: 0.1 }), "1.92, at most + 0.1");
         let change = |from, to| expected(Expects::Change { from, to });
         assert_eq!(change(Some(-0.1), Some(0.1)), "within 10 %");
         assert_eq!(change(None, Some(-0.125)), "below by 12.5 % or more");

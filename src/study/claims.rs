@@ -116,6 +116,20 @@ pub enum Expects {
         /// The largest difference that still counts as the same.
         tolerance: f64,
     },
+    /// The measure is no less than this value, but for a tolerance.
+    AtLeast {
+        /// The published value.
+        published: f64,
+        /// How much less still counts.
+        tolerance: f64,
+    },
+    /// The measure is no more than this value, but for a tolerance.
+    AtMost {
+        /// The published value.
+        published: f64,
+        /// How much more still counts.
+        tolerance: f64,
+    },
     /// The measure is lower in `of` than in `than`, at every point.
     Below,
     /// The measure is higher in `of` than in `than`, at every point.
@@ -145,6 +159,22 @@ pub enum Expects {
 }
 
 impl Expects {
+    /// The published value and the range that a measure must be in, of a statement about the measure alone.
+    pub(super) const fn range(self) -> Option<(f64, (f64, f64))> {
+        match self {
+            Self::Value { published, tolerance } => {
+                Some((published, (published - tolerance, published + tolerance)))
+            }
+            Self::AtLeast { published, tolerance } => {
+                Some((published, (published - tolerance, f64::INFINITY)))
+            }
+            Self::AtMost { published, tolerance } => {
+                Some((published, (f64::NEG_INFINITY, published + tolerance)))
+            }
+            _ => None,
+        }
+    }
+
     /// True if the statement is an order of two means.
     pub const fn is_order(self) -> bool {
         matches!(self, Self::Below | Self::Above | Self::Falling | Self::Rising)

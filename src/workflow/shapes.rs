@@ -1,4 +1,4 @@
-//! Generated workflows: `fork-join`, `pipeline`, `layered`, and the shapes of Montage and Epigenomics.
+//! Generated workflows: `bag`, `fork-join`, `pipeline`, `layered`, and the shapes of Montage and Epigenomics.
 //!
 //! [`ShapeSpec`] is written like every generator: `montage[tasks=1000]`, `layered[tasks=200,width=20,degree=3,runtime=1 min..1 h]`.
 //! The same text and seed give the same workflow everywhere.
@@ -30,6 +30,8 @@ const MOST_TASKS: u32 = 10_000_000;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shape {
+    /// Tasks that wait for nothing: a bag of tasks.
+    Bag,
     /// A task, `width` tasks after it, one after these, which begins the next stage, and so on.
     ForkJoin,
     /// One task after the other.
@@ -43,7 +45,8 @@ pub enum Shape {
 }
 
 /// The shapes by name.
-const SHAPES: [(&str, Shape); 5] = [
+const SHAPES: [(&str, Shape); 6] = [
+    ("bag", Shape::Bag),
     ("fork-join", Shape::ForkJoin),
     ("pipeline", Shape::Pipeline),
     ("layered", Shape::Layered),
@@ -62,12 +65,51 @@ pub struct ShapeSpec {
     pub width: u32,
     /// The most predecessors of a task (`layered`).
     pub degree: u32,
-    /// Run times (`fork-join`, `pipeline`, `layered`).
+    /// Run times (`bag`, `fork-join`, `pipeline`, `layered`).
     pub runtime: Lengths,
-    /// The size of each file (`fork-join`, `pipeline`, `layered`): each task writes one, which its successors read.
+    /// The size of each file (`bag`, `fork-join`, `pipeline`, `layered`): each task writes one, which its successors read.
     pub data: Bytes,
+    /// The types of tasks, each as likely for each task (`bag`, `pipeline`, `layered`).
+    pub types: Types,
     /// A seed of its own; otherwise that of the run.
     pub seed: Option<u64>,
+}
+
+/// Types of tasks; each task is of one of them, all equally likely. Written `compute/compute/store`: of such tasks two of three compute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Types(Vec<String>);
+
+impl Types {
+    fn one(name: &str) -> Self {
+        Self(vec![name.to_owned()])
+    }
+
+    /// The type of a task. One type takes no draw.
+    fn draw(&self, stream: &mut Stream) -> &str {
+        match &self.0[..] {
+            [one] => one,
+            several => &several[stream.below(several.len() as u64) as usize],
+        }
+    }
+}
+
+impl FromStr for Types {
+    type Err = ();
+
+    fn from_str(written: &str) -> Result<Self, ()> {
+        let sign = |sign: char| sign.is_ascii_alphanumeric() || "-_".contains(sign);
+        let is_name = |name: &str| {
+            name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(sign)
+        };
+        let names: Vec<String> = written.split('/').map(|name| name.trim().to_owned()).collect();
+        if names.iter().all(|name| is_name(name)) { Ok(Self(names)) } else { Err(()) }
+    }
+}
+
+impl fmt::Display for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.join("/").fmt(f)
+    }
 }
 
 impl ShapeSpec {
@@ -80,6 +122,7 @@ impl ShapeSpec {
             degree: 3,
             runtime: Lengths::Fixed(Span::from_secs(60)),
             data: Bytes::new(10_000_000),
+            types: Types::one(if shape == Shape::Pipeline { "step" } else { "task" }),
             seed: None,
         }
     }
@@ -97,9 +140,9 @@ impl ShapeSpec {
     /// The keys that the shape has, apart from `tasks` and `seed`.
     fn keys(&self) -> &'static [&'static str] {
         match self.shape {
+            Shape::Bag | Shape::Pipeline => &["runtime", "data", "types"],
             Shape::ForkJoin => &["width", "runtime", "data"],
-            Shape::Pipeline => &["runtime", "data"],
-            Shape::Layered => &["width", "degree", "runtime", "data"],
+            Shape::Layered => &["width", "degree", "runtime", "data", "types"],
             Shape::Montage | Shape::Epigenomics => &[],
         }
     }
@@ -108,7 +151,7 @@ impl ShapeSpec {
     fn fewest(&self) -> u32 {
         match self.shape {
             Shape::ForkJoin => 3,
-            Shape::Pipeline | Shape::Layered => 1,
+            Shape::Bag | Shape::Pipeline | Shape::Layered => 1,
             Shape::Montage => montage::FEWEST,
             Shape::Epigenomics => epigenomics::FEWEST,
         }
@@ -144,12 +187,16 @@ impl ShapeSpec {
         if has("data") {
             spec.data = named.take("data", "an amount of data such as `10 MB`")?.unwrap_or(spec.data);
         }
+        if has("types") {
+            let expected = "a type of task such as `task`, or several such as `compute/compute/store`, of letters, digits, `-` and `_`";
+            spec.types = named.take("types", expected)?.unwrap_or(spec.types);
+        }
         let all: Vec<&str> = ["tasks", "seed"].iter().chain(keys).copied().collect();
         named.finish(&all)?;
         Ok(spec)
     }
 
-    /// The text form, with every parameter.
+    /// The text form, with every parameter; `types` only if they are not the usual one.
     pub fn to_named(&self) -> Named {
         let name = SHAPES.iter().find(|(_, shape)| *shape == self.shape).map_or("", |(name, _)| name);
         let mut named = Named::bare(name);
@@ -163,6 +210,10 @@ impl ShapeSpec {
         put("degree", self.degree.to_string());
         put("runtime", self.runtime.to_string());
         put("data", self.data.to_string());
+        if self.types != Self::of(self.shape).types {
+            // A workflow of the usual type has the name that it had before there were others.
+            put("types", self.types.to_string());
+        }
         if let Some(seed) = self.seed {
             put("seed", seed.to_string());
         }
@@ -176,10 +227,12 @@ impl ShapeSpec {
     pub fn workflow(&self, run_seed: u64) -> Result<Workflow, super::WorkflowError> {
         let named = self.to_named();
         let stream = |purpose: &str| Stream::new(self.seed.unwrap_or(run_seed), &named.name, purpose);
+        let drawn = || plain::Draws { runtimes: stream("runtimes"), types: stream("types") };
         let mut draft = match self.shape {
-            Shape::ForkJoin => plain::fork_join(self, &mut stream("runtimes")),
-            Shape::Pipeline => plain::pipeline(self, &mut stream("runtimes")),
-            Shape::Layered => plain::layered(self, &mut stream("edges"), &mut stream("runtimes")),
+            Shape::Bag => plain::bag(self, &mut drawn()),
+            Shape::ForkJoin => plain::fork_join(self, &mut drawn()),
+            Shape::Pipeline => plain::pipeline(self, &mut drawn()),
+            Shape::Layered => plain::layered(self, &mut stream("edges"), &mut drawn()),
             Shape::Montage => montage::draft(self.tasks, &stream),
             Shape::Epigenomics => epigenomics::draft(self.tasks, &stream),
         };

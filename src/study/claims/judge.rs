@@ -180,17 +180,17 @@ fn point(claim: &Claim, sample: &Sample, strict: f64) -> JudgedPoint {
     point.says = Says::Open;
     let seeds = sample.of.len();
     let enough = Evidence::of_seeds(seeds) == Evidence::Verdict;
-    match claim.expects {
-        Expects::Shown { .. } => {}
-        Expects::Value { published, tolerance } if sample.one_run => {
-            let same = (mean - published).abs() <= tolerance;
+    if let Some((published, range)) = claim.expects.range() {
+        if sample.one_run {
+            let same = match claim.expects {
+                Expects::Value { tolerance, .. } => (mean - published).abs() <= tolerance,
+                _ => mean >= range.0 && mean <= range.1,
+            };
             point.says = if same { Says::Holds } else { Says::Fails };
-        }
-        Expects::Value { published, tolerance } => {
+        } else {
             let interval = |error| {
                 sample.draws.mean_interval(&sample.of, 1.0 - error).map(|found| (found.low, found.high))
             };
-            let range = (published - tolerance, published + tolerance);
             point.interval = interval(ERROR);
             point.says = match interval(ERROR).zip(interval(strict)) {
                 _ if !enough => Says::Few,
@@ -199,6 +199,10 @@ fn point(claim: &Claim, sample: &Sample, strict: f64) -> JudgedPoint {
                 _ => Says::Open,
             };
         }
+        return point;
+    }
+    match claim.expects {
+        Expects::Shown { .. } => {}
         Expects::UpTo { .. } if sample.one_run => point.says = Says::Few,
         Expects::UpTo { published } => {
             let tail = tail(&sample.of, published);

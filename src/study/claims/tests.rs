@@ -153,6 +153,34 @@ fn numbers_are_judged_by_their_tolerance() {
 }
 
 #[test]
+fn bounds_are_judged_on_one_side() {
+    let of = |expects| Claim {
+        of: side(&[("policy", "easy"), ("load", "0.5")]),
+        than: Side::new(),
+        ..claim(expects)
+    };
+    let least = |published, tolerance| of(Expects::AtLeast { published, tolerance });
+    let most = |published, tolerance| of(Expects::AtMost { published, tolerance });
+    // 80 with an interval of 2.05 to each side.
+    for (claim, verdict_of) in [
+        (least(60.0, 0.0), Verdict::Holds),
+        (least(79.0, 0.0), Verdict::Undecided),
+        (least(79.0, 1.1), Verdict::Holds),
+        (least(83.0, 0.0), Verdict::Fails),
+        (most(100.0, 0.0), Verdict::Holds),
+        (most(81.0, 0.0), Verdict::Undecided),
+        (most(77.0, 0.5), Verdict::Fails),
+    ] {
+        assert_eq!(verdict(&claim, &table(30), true).verdict, verdict_of, "{:?}", claim.expects);
+    }
+    // One run of one log is exact, and has its value at the bound.
+    let mut log = table(1);
+    log.rows.iter_mut().for_each(|row| row.values[0] = Some(80.0));
+    assert_eq!(verdict(&least(80.0, 0.0), &log, false).verdict, Verdict::Holds);
+    assert_eq!(verdict(&most(79.9, 0.05), &log, false).verdict, Verdict::Fails);
+}
+
+#[test]
 fn changes_are_judged_as_shares() {
     let at_half = |from, to| Claim {
         of: side(&[("policy", "easy"), ("load", "0.5")]),

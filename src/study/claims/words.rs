@@ -22,7 +22,10 @@ impl Reading<'_> {
     pub(super) fn measured(&self) -> String {
         let with_mean: Vec<&JudgedPoint> = self.that(|says| says != Says::NoMean);
         let text = match self.claim.expects {
-            Expects::Value { published, .. } | Expects::Shown { published: Some(published) } => {
+            Expects::Value { published, .. }
+            | Expects::AtLeast { published, .. }
+            | Expects::AtMost { published, .. }
+            | Expects::Shown { published: Some(published) } => {
                 each(&with_mean, |point| {
                     // A figure that differs must not be rounded to the published one.
                     let more = if point.says == Says::Fails { 2 } else { 0 };
@@ -96,12 +99,12 @@ pub(super) fn deciding(reading: &Reading<'_>) -> String {
     let Some((point, (low, high))) = least.and_then(|point| Some((point, point.interval?))) else {
         return String::new();
     };
-    let interval = match claim.expects {
-        Expects::Value { published, .. } => {
+    let interval = match claim.expects.range() {
+        Some((published, _)) => {
             let [low, high] = [low, high].map(|end| figure(end, decimals(published) + 1));
             format!("{low} to {high}")
         }
-        _ => range(low, high),
+        None => range(low, high),
     };
     let from = point.weeks.map_or_else(String::new, |weeks| format!(", {}", counted(weeks, "week")));
     match point.at.as_str() {

@@ -128,7 +128,8 @@ pub(super) fn side(labels: BTreeMap<String, Labels>) -> Side {
 }
 
 /// The keys for the statement of a claim about a measure.
-const RELATIONS: [&str; 6] = ["below", "above", "within", "falling", "rising", "gains-up-to"];
+const RELATIONS: [&str; 8] =
+    ["below", "above", "within", "falling", "rising", "gains-up-to", "at-least", "at-most"];
 
 /// The error of a claim or figure at a line of `claims.toml` in `folder`.
 pub(super) fn at_line(folder: &Path, line: usize, error: &ClaimError) -> RunError {
@@ -267,24 +268,30 @@ fn expects(keys: &ClaimKeys, measures: &[String]) -> Result<Expects, ClaimError>
             ),
         };
     }
+    let bound = matches!(keys.relation.as_deref(), Some("at-least" | "at-most"));
     match (keys.published, keys.relation.as_deref()) {
-        (Some(_), Some(_)) => {
+        (None, Some(_)) if bound => {
+            refuse("a bound without its number", "give the number that was published: `published = 0.91`")
+        }
+        (Some(_), Some(_)) if !bound => {
             refuse("both `published` and `relation`", "a claim is a number or a relation: make it two")
         }
         (None, None) => refuse(
             "neither `published` nor `relation`",
             "give the number that was published with a `tolerance`, or a `relation`",
         ),
-        (Some(_), None) if !keys.than.is_empty() || keys.by.is_some() || keys.along.is_some() => refuse(
+        (Some(_), _) if !keys.than.is_empty() || keys.by.is_some() || keys.along.is_some() => refuse(
             "`than`, `by` or `along` beside `published`",
             "these belong to a `relation`, not to a number",
         ),
-        (Some(published), None) => match &keys.tolerance {
+        (Some(published), relation) => match &keys.tolerance {
             Some(Tolerance::Number(tolerance)) if *tolerance >= 0.0 => {
-                Ok(Expects::Value { published, tolerance: *tolerance })
+                Ok(number(published, *tolerance, relation))
             }
+            // A bound may be exact.
+            None if bound => Ok(number(published, 0.0, relation)),
             Some(Tolerance::Share(text)) => match percent(text).filter(|share| *share >= 0.0) {
-                Some(share) => Ok(Expects::Value { published, tolerance: share * published.abs() }),
+                Some(share) => Ok(number(published, share * published.abs(), relation)),
                 None => refuse(
                     format!("`tolerance = \"{text}\"` is not a share"),
                     "such as `\"5 %\"`, or a number",
@@ -296,6 +303,15 @@ fn expects(keys: &ClaimKeys, measures: &[String]) -> Result<Expects, ClaimError>
             ),
         },
         (None, Some(relation)) => self::relation(relation, keys, measures),
+    }
+}
+
+/// The statement that a measure has this value, or is no less or no more.
+fn number(published: f64, tolerance: f64, relation: Option<&str>) -> Expects {
+    match relation {
+        Some("at-least") => Expects::AtLeast { published, tolerance },
+        Some("at-most") => Expects::AtMost { published, tolerance },
+        _ => Expects::Value { published, tolerance },
     }
 }
 

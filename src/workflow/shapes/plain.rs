@@ -4,22 +4,43 @@ use super::{ShapeSpec, numbered};
 use crate::workflow::{Draft, TaskDraft};
 use crate::workload::random::Stream;
 
+/// What tasks are drawn from.
+pub(super) struct Draws {
+    pub(super) runtimes: Stream,
+    pub(super) types: Stream,
+}
+
 /// Adds a task that reads what the tasks of these numbers write, and writes a file; returns its number.
-fn task(draft: &mut Draft, spec: &ShapeSpec, kind: &str, after: &[usize], runtimes: &mut Stream) -> usize {
+fn task(draft: &mut Draft, spec: &ShapeSpec, kind: &str, after: &[usize], draws: &mut Draws) -> usize {
     let name = numbered(draft, kind);
     let file = format!("{name}.out");
     draft.file(&*file, spec.data.count() as f64);
-    let mut task = TaskDraft::new(name, spec.runtime.draw(runtimes).as_secs_f64()).writes(file);
+    let mut task = TaskDraft::new(name, spec.runtime.draw(&mut draws.runtimes).as_secs_f64()).writes(file);
+    kind.clone_into(&mut task.kind);
     task.inputs = after.iter().map(|before| draft.tasks[*before].outputs[0].clone()).collect();
     draft.task(task);
     draft.tasks.len() - 1
 }
 
+/// A task of one of the types of the shape.
+fn typed(draft: &mut Draft, spec: &ShapeSpec, after: &[usize], draws: &mut Draws) -> usize {
+    let kind = spec.types.draw(&mut draws.types);
+    task(draft, spec, kind, after, draws)
+}
+
+pub(super) fn bag(spec: &ShapeSpec, draws: &mut Draws) -> Draft {
+    let mut draft = Draft::default();
+    for _ in 0..spec.tasks {
+        typed(&mut draft, spec, &[], draws);
+    }
+    draft
+}
+
 /// The last fork is as wide as the number of tasks leaves it.
-pub(super) fn fork_join(spec: &ShapeSpec, runtimes: &mut Stream) -> Draft {
+pub(super) fn fork_join(spec: &ShapeSpec, draws: &mut Draws) -> Draft {
     let mut draft = Draft::default();
     let tasks = spec.tasks as usize;
-    let mut last = task(&mut draft, spec, "fork", &[], runtimes);
+    let mut last = task(&mut draft, spec, "fork", &[], draws);
     while draft.tasks.len() < tasks {
         // A fork needs room for its join; a single task that is left becomes another branch.
         let left = tasks - draft.tasks.len() - 1;
@@ -28,22 +49,22 @@ pub(super) fn fork_join(spec: &ShapeSpec, runtimes: &mut Stream) -> Draft {
             width => width,
         };
         let branches: Vec<usize> =
-            (0..width).map(|_| task(&mut draft, spec, "work", &[last], runtimes)).collect();
-        last = task(&mut draft, spec, "join", &branches, runtimes);
+            (0..width).map(|_| task(&mut draft, spec, "work", &[last], draws)).collect();
+        last = task(&mut draft, spec, "join", &branches, draws);
     }
     draft
 }
 
-pub(super) fn pipeline(spec: &ShapeSpec, runtimes: &mut Stream) -> Draft {
+pub(super) fn pipeline(spec: &ShapeSpec, draws: &mut Draws) -> Draft {
     let mut draft = Draft::default();
-    let mut last = task(&mut draft, spec, "step", &[], runtimes);
+    let mut last = typed(&mut draft, spec, &[], draws);
     while draft.tasks.len() < spec.tasks as usize {
-        last = task(&mut draft, spec, "step", &[last], runtimes);
+        last = typed(&mut draft, spec, &[last], draws);
     }
     draft
 }
 
-pub(super) fn layered(spec: &ShapeSpec, edges: &mut Stream, runtimes: &mut Stream) -> Draft {
+pub(super) fn layered(spec: &ShapeSpec, edges: &mut Stream, draws: &mut Draws) -> Draft {
     let mut draft = Draft::default();
     let mut above = 0..0;
     while draft.tasks.len() < spec.tasks as usize {
@@ -59,7 +80,7 @@ pub(super) fn layered(spec: &ShapeSpec, edges: &mut Stream, runtimes: &mut Strea
                 after.sort_unstable();
                 after.dedup();
             }
-            task(&mut draft, spec, "task", &after, runtimes);
+            typed(&mut draft, spec, &after, draws);
         }
         above = begin..draft.tasks.len();
     }

@@ -56,6 +56,15 @@ fn relations_are_read_as_they_sound() {
         expects("relation = \"within\"\nby = \"10 %\""),
         Expects::Change { from: Some(-0.1), to: Some(0.1) }
     );
+    let bound = |more: &str| read_text(&format!("{GOOD}{more}")).unwrap().1[0].expects;
+    assert_eq!(
+        bound("relation = \"at-least\"\npublished = 0.5\ntolerance = \"10 %\""),
+        Expects::AtLeast { published: 0.5, tolerance: 0.05 }
+    );
+    assert_eq!(
+        bound("relation = \"at-most\"\npublished = 180"),
+        Expects::AtMost { published: 180.0, tolerance: 0.0 }
+    );
 }
 
 #[test]
@@ -74,6 +83,9 @@ fn what_is_wrong_is_told_with_its_line_and_the_nearest_name() {
     assert!(error.starts_with("11: unknown field `tolerence`"), "{error}");
     assert_eq!(said("").0, "4: claim `c`: neither `published` nor `relation`");
     assert_eq!(said("published = 1\n").0, "4: claim `c`: `published` without a `tolerance`");
+    assert_eq!(said("relation = \"at-least\"\n").0, "4: claim `c`: a bound without its number");
+    let both = said("published = 1\nrelation = \"below\"\n").0;
+    assert_eq!(both, "4: claim `c`: both `published` and `relation`");
     let (error, hint) = said("relation = \"bellow\"\n");
     assert_eq!(
         (error.as_str(), hint.as_str()),
