@@ -88,7 +88,10 @@ fn the_front_of_each_planning_is_kept() {
         // With fewer schedules than the search may evaluate it looks at all of them.
         let all = 2_u64.pow(front[0].tasks as u32);
         assert_eq!(front[0].evaluations, all.min(32));
-        assert!(front.len() <= if all > 32 { 8 } else { 32 } && front[0].at.as_secs_f64() >= (number - 1) as f64 * 300.0);
+        assert!(
+            front.len() <= if all > 32 { 8 } else { 32 }
+                && front[0].at.as_secs_f64() >= (number - 1) as f64 * 300.0
+        );
     }
     // The engine and the number of threads change no byte.
     let direct = ran(folder.path(), "direct", &["--engine", "direct"]);
