@@ -77,7 +77,8 @@ fn plans(c: &mut Criterion) {
         }
         let mut group = c.benchmark_group("plan_over_20_pools");
         group.throughput(Throughput::Elements(count));
-        for name in registry.names() {
+        // One that plans at intervals is measured in `searches`.
+        for name in registry.names().filter(|name| *name != "mojs") {
             let (mut policy, _) =
                 registry.build(&Named::bare(name), 7).expect("every policy is built with its defaults");
             group.bench_function(BenchmarkId::new(name, count), |b| {
@@ -124,6 +125,38 @@ fn mappers(c: &mut Criterion) {
     group.finish();
 }
 
+/// A planning by a search, over fifty pools: a few tasks of one processor, and as many as are planned at once at most.
+fn searches(c: &mut Criterion) {
+    let registry = BrokerRegistry::standard();
+    let mut draw = Draw(3);
+    let pools: Vec<Pool> = (0..50).map(|number| pool(number, &mut draw)).collect();
+    let mut group = c.benchmark_group("search_over_50_pools");
+    group.sample_size(10);
+    for (count, name) in [
+        (25, "mojs[generations=100]"),
+        (250, "mojs[generations=250]"),
+        (1_000, "mojs[generations=250,most=1000]"),
+    ] {
+        let mut tasks = Tasks::new(pools.len());
+        for number in 1..=count {
+            let mut job = Job::rigid(number, NOW, 1, Span::from_secs(60 + draw.below(36_000)));
+            job.grid = Some(Box::new(GridContext { number, ..GridContext::default() }));
+            tasks.enter(Box::new(job), Vec::new());
+        }
+        group.throughput(Throughput::Elements(count));
+        group.bench_function(BenchmarkId::new(name, count), |b| {
+            b.iter(|| {
+                // It plans at intervals: this one has not yet.
+                let (mut policy, _) = registry.build(&name.parse().expect(name), 7).expect(name);
+                let mut now = pools.clone();
+                let mut view = GridView::new(NOW, &mut now, black_box(&tasks), Asked::All, true);
+                policy.plan(&mut view)
+            });
+        });
+    }
+    group.finish();
+}
+
 /// Leaves every task where it is.
 struct Leaves;
 
@@ -162,5 +195,5 @@ fn door(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, plans, mappers, door);
+criterion_group!(benches, plans, mappers, searches, door);
 criterion_main!(benches);

@@ -57,6 +57,10 @@ pub(super) struct Args {
     /// `cuts[run=10 min/1 h/8 h,size=1/8/32]`
     #[arg(long, value_name = "CLASSES")]
     classes: Option<JobClasses>,
+
+    /// The planning of a run whose front is drawn, by its number in fronts.csv [default: the one with most schedules]
+    #[arg(long, value_name = "K")]
+    planning: Option<u64>,
 }
 
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
@@ -68,6 +72,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         along: args.along.clone(),
         pareto: args.pareto.clone(),
         within: args.within.clone(),
+        planning: args.planning,
         ..ReportOptions::default()
     };
     let report = match &args.paths[..] {
@@ -89,6 +94,10 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
                 folders.extend(runs_in(path).map_err(ReportError::from).map_err(refused)?);
             }
             check_options(args, false)?;
+            if args.planning.is_some() && folders.len() > 1 {
+                return Err(RunError::request("`--planning` is for one run, and these are several")
+                    .with_hint("give one folder"));
+            }
             let options = with_workflows(options, &folders, policies);
             Report::of_runs(&folders, &options).map_err(refused)?
         }
@@ -209,12 +218,18 @@ fn check_options(args: &Args, of_study: bool) -> Result<(), RunError> {
             "set `classes` in the campaign's scenario and ask for measures such as `class.*.mean_wait`",
         ));
     }
+    if of_study && args.planning.is_some() {
+        let message =
+            format!("`{first}` is a campaign, and `--planning` is for a run: a campaign keeps no fronts");
+        return Err(RunError::request(message)
+            .with_hint("run a variant of it with `gridemu run --out`, and report that folder"));
+    }
     if !of_study && !given.is_empty() {
         let verb = if given.len() > 1 { "are" } else { "is" };
         let message =
             format!("`{first}` is a run, and {} {verb} for campaigns", listed(given.iter().copied()));
         return Err(RunError::request(message).with_hint(
-            "leave it out, or give the store of a campaign or its results.csv; of a run there are `--classes`, `--svg`, `--png`, `--pdf`, `--width` and `--theme`",
+            "leave it out, or give the store of a campaign or its results.csv; of a run there are `--classes`, `--planning`, `--svg`, `--png`, `--pdf`, `--width` and `--theme`",
         ));
     }
     Ok(())

@@ -3,6 +3,7 @@
 mod error;
 mod facts;
 mod files;
+mod front;
 mod headline;
 mod html;
 mod ledger;
@@ -45,6 +46,8 @@ pub struct ReportOptions {
     pub workflows: Vec<WorkflowSubmission>,
     /// The network of the only run, of whose links the use is drawn.
     pub network: Option<NetworkSpec>,
+    /// The number of the planning of the only run whose front is drawn; `None` lets the report choose.
+    pub planning: Option<u64>,
     /// Why no workflows are drawn, if they could not be had.
     pub undrawn: Option<String>,
     /// Notes of a study that its table does not contain and that a reader needs before trusting it.

@@ -58,6 +58,11 @@ fn cases() -> Vec<Case> {
             "configs/workflows.toml",
             &["--set", "workflow.lost=again", "--set", "checkpoint.every_events=300"],
         ),
+        Case::run(
+            "fronts",
+            "tests/it/scenarios/killed/fronts.toml",
+            &["--set", "checkpoint.every_events=20"],
+        ),
         Case::run("paced", "tests/it/scenarios/killed/everything.toml", &["--pace", "1000000"]),
         Case::replay("replay", &["--policy", "easy"]),
         Case::replay(
@@ -79,6 +84,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
         "tasks.csv",
         "workflows.csv",
         "transfers.csv",
+        "fronts.csv",
         "batsim/out_jobs.csv",
         "scenario.toml",
         "summary.json",

@@ -34,6 +34,7 @@ mod exporting;
 mod failing;
 mod faults;
 mod forks;
+mod fronts;
 mod golden;
 mod grid;
 mod grid_by_hand;

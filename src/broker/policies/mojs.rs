@@ -98,6 +98,9 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     Ok((Box::new(Mojs { terms, settings, seed, kept: Kept::default() }), abilities))
 }
 
+/// A generation that places fewer tasks is done before other threads have begun.
+const WORTH_THREADS: u64 = 10_000;
+
 /// How is searched.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum By {
@@ -270,6 +273,9 @@ impl Mojs {
         let problem = Chromosomes { instance, points: *points };
         let settings = Settings {
             seed: Stream::new(self.seed, "mojs", &self.kept.plannings.to_string()).below(u64::MAX),
+            // Not beside other runs, which have the threads of the pool.
+            parallel: rayon::current_thread_index().is_none()
+                && instance.genes() as u64 * self.settings.population as u64 >= WORTH_THREADS,
             ..self.settings
         };
         if instance.chromosomes() <= settings.budget() {

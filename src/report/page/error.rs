@@ -32,6 +32,14 @@ pub enum ReportError {
     /// The report has no run.
     #[error("there is nothing to report: no run")]
     Nothing,
+    /// The run kept no front of the planning that the options name.
+    #[error("the run has no front of planning {number}")]
+    NoPlanning {
+        /// The number as given.
+        number: u64,
+        /// The least and the largest number that there is.
+        there: (u64, u64),
+    },
     /// The study lacks an axis or a measure that the options name.
     #[error("the campaign has no {what} `{name}`{}", did_you_mean(near.as_deref()))]
     Unknown {
@@ -59,6 +67,12 @@ impl ReportError {
             Self::Place { source, .. } => Some(hint_for(source.kind()).to_owned()),
             Self::Chart(error) => error.hint(),
             Self::Nothing => Some("give a folder that `run --out` or `replay --out` wrote".to_owned()),
+            Self::NoPlanning { there: (1.., last), .. } => {
+                Some(format!("its plannings have numbers up to {last}: see fronts.csv"))
+            }
+            Self::NoPlanning { .. } => {
+                Some("fronts are kept in fronts.csv, of a broker that has several objectives".to_owned())
+            }
             Self::Unknown { what, all, .. } if !all.is_empty() => Some(format!(
                 "it has these {}: {}",
                 if *what == "axis" { "axes" } else { "measures" },

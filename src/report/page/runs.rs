@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::ledger::ledger;
 use super::over_time::{BINS, LABELS, busy_share, layer, means, over_time, time_figure};
-use super::{Figure, Report, ReportError, ReportOptions, Section, facts, headline, stem, traffic, workflows};
+use super::{
+    Figure, Report, ReportError, ReportOptions, Section, facts, front, headline, stem, traffic, workflows,
+};
 use crate::model::Outcome;
 use crate::output::{FolderKind, RunFolder};
 use crate::report::charts::{
@@ -12,7 +14,7 @@ use crate::report::charts::{
 };
 use crate::report::figures::{count, duration, jobs, noun};
 use crate::report::lists::distinct;
-use crate::report::series::{Quantity, RunSeries, Traffic, Workflows, ecdf, heat, ink};
+use crate::report::series::{Plannings, Quantity, RunSeries, Traffic, Workflows, ecdf, heat, ink};
 
 /// Maximum number of runs whose schedules are drawn on one page.
 const SCHEDULES: usize = 8;
@@ -49,6 +51,11 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
             Workflows::read(only.folder, &options.workflows)?
                 .map(|all| workflows::section(all, options.undrawn.as_deref())),
         );
+        match (Plannings::read(only.folder, options.planning)?, options.planning) {
+            (Some(all), wanted) => sections.push(front::section(&all, wanted)?),
+            (None, Some(number)) => return Err(ReportError::NoPlanning { number, there: (0, 0) }),
+            (None, None) => {}
+        }
     } else {
         sections.push(numbers(&runs));
         sections.push(gains(first, &runs[1..]));

@@ -168,6 +168,55 @@ fn a_long_search_finds_the_whole_front() {
 }
 
 #[test]
+fn what_chose_is_told() {
+    let told = |weights| Choice::Sum(weights).told().rule;
+    let each = "each as a share of what it is in the schedule where each task ends first";
+    assert_eq!(told([1.0; 5]), format!("the least weighted sum of 5 objectives, {each}"));
+    assert_eq!(
+        told([2.0, 0.0, 0.0, 0.0, 0.5]),
+        format!("the least weighted sum of 2 objectives (makespan 2, energy 0.5), {each}")
+    );
+    assert!(told([0.0, 0.0, 1.0, 0.0, 0.0]).starts_with("the least value of its only weighted objective (lateness 1)"));
+    assert!(Choice::Knee.told().rule.starts_with("the knee"));
+}
+
+/// The front of a search has each point once, no point that another one dominates, and the chromosome of each; what it is chosen by is least in the first.
+#[test]
+fn the_front_of_a_search_is_one() {
+    let instance = three();
+    for choose in ["sum", "knee"] {
+        let choice = if choose == "knee" { Choice::Knee } else { Choice::Sum([1.0; 5]) };
+        let terms = Terms {
+            interval: Span::from_secs(60),
+            min_queued: 1,
+            most: 10,
+            points: 2,
+            by: By::Nsga2,
+            rules: true,
+            choice,
+            weights: [1.0; 5],
+            on_change: true,
+            per_gene: Span::ZERO,
+        };
+        let settings = Settings { population: 8, generations: 5, ..Settings::default() };
+        let mojs = Mojs { terms, settings, seed: 3, kept: Kept::default() };
+        let Chosen { chromosome, found, .. } = mojs.search(&instance);
+        let points = found.front.points();
+        assert!(points.len() > 1 && found.chromosomes.len() == points.len());
+        assert_eq!(found.chromosomes[0], chromosome);
+        for (at, (point, genes)) in points.iter().zip(&found.chromosomes).enumerate() {
+            let decoded = instance.decode(genes, &mut instance.scratch(), |_, _, _| ());
+            assert_eq!(point.objectives, decoded);
+            assert!(points[0].value <= point.value);
+            let betters = |other: &&crate::model::FrontPoint| {
+                other.objectives.iter().zip(&point.objectives).all(|(other, own)| other <= own)
+            };
+            assert_eq!(points.iter().filter(betters).count(), 1, "{choose}: only itself is no worse than {at}");
+        }
+    }
+}
+
+#[test]
 fn what_no_search_can_be_is_refused_by_name() {
     let built = |written: &str| {
         crate::broker::BrokerRegistry::standard().build(&written.parse().unwrap(), 1).map(|_| ()).map_err(|error| error.to_string())
