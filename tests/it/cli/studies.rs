@@ -367,3 +367,52 @@ fn the_study_of_sleep_judges_its_predictions() {
         assert!(page.contains(&format!("`{}`", id.trim_matches('"'))), "{id}");
     }
 }
+
+/// The study of an optimiser: its campaigns are as large as they say, and its claims are judged and drawn of few jobs and schedules, too.
+#[test]
+fn the_study_of_an_optimiser_judges_its_predictions() {
+    let study = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/studies/optimiser");
+    let folder = tempfile::tempdir().unwrap();
+    let small = folder.path().join("optimiser");
+    fs::create_dir(&small).unwrap();
+    for entry in fs::read_dir(&study).unwrap() {
+        let entry = entry.unwrap();
+        let mut text = fs::read_to_string(entry.path()).unwrap();
+        for (all, few) in [
+            ("\"5001..5030\"", "[7]"),
+            ("jobs = 200", "jobs = 12"),
+            ("population=40", "population=4"),
+            ("population=20", "population=4"),
+            ("population=100", "population=8"),
+            ("generations=500", "generations=4"),
+            ("generations=200", "generations=4"),
+            ("generations=100", "generations=3"),
+            ("generations=50", "generations=2"),
+            ("generations=20,", "generations=2,"),
+            ("tasks=50", "tasks=31"),
+            ("count           = 8", "count           = 1"),
+            ("count           = 100", "count           = 6"),
+        ] {
+            text = text.replace(all, few);
+        }
+        fs::write(small.join(entry.file_name()), text).unwrap();
+    }
+    for (campaign, points) in
+        [("jobs", 51), ("batch", 17), ("paul", 18), ("planning", 17), ("workflows", 78), ("fronts", 28)]
+    {
+        let path = study.join(format!("{campaign}.toml")).display().to_string();
+        let runs = gridemu(&["campaign", &path, "--list", "--json", "--store", "nowhere"]).json();
+        assert_eq!(runs.as_array().unwrap().len(), 30 * points, "{campaign}");
+    }
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let small = small.display().to_string();
+    gridemu(&["reproduce", &small, "--pages", &place("pages"), "--store", &place("store")]).well();
+    let page = fs::read_to_string(folder.path().join("pages/optimiser.md")).unwrap();
+    assert!(page.contains("](optimiser/hypervolume.svg)") && page.contains("## Claims"), "{page}");
+    // The page of the study is of these claims.
+    let whole = fs::read_to_string(study.join("claims.toml")).unwrap();
+    let page = fs::read_to_string(study.join("../../../docs/studies/optimiser.md")).unwrap();
+    for id in whole.lines().filter_map(|line| line.strip_prefix("id       = ")) {
+        assert!(page.contains(&format!("`{}`", id.trim_matches('"'))), "{id}");
+    }
+}
