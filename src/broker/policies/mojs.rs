@@ -99,7 +99,7 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
 }
 
 /// A generation that places fewer tasks is done before other threads have begun.
-const WORTH_THREADS: u64 = 10_000;
+const WORTH_THREADS: u64 = 2_000;
 
 /// How is searched.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -123,6 +123,9 @@ impl Taken {
     /// Takes so many processors for a task that is ready at `from` and runs so long; returns its start and its end, and for how long these
     /// processors are idle before.
     fn run(&mut self, free: &[u64], procs: u32, from: u64, run: u64) -> (u64, u64, u64) {
+        if procs == 1 {
+            return self.run_on_one(free, from, run);
+        }
         let (mut start, mut sum) = (from, 0_u64);
         for _ in 0..procs {
             let first = self.take(free);
@@ -132,6 +135,25 @@ impl Taken {
         let end = start.saturating_add(run);
         self.again.extend((0..procs).map(|_| Reverse(end)));
         (start, end, start.saturating_mul(procs.into()).saturating_sub(sum))
+    }
+
+    /// [`Taken::run`] on one processor, as most tasks do.
+    #[inline]
+    fn run_on_one(&mut self, free: &[u64], from: u64, run: u64) -> (u64, u64, u64) {
+        let again = self.again.peek().map_or(u64::MAX, |Reverse(again)| *again);
+        let first = free.get(self.first).copied().filter(|first| *first <= again);
+        let start = from.max(first.unwrap_or(again));
+        let end = start.saturating_add(run);
+        if let Some(first) = first {
+            self.first += 1;
+            self.again.push(Reverse(end));
+            (start, end, start - first)
+        } else {
+            if let Some(mut top) = self.again.peek_mut() {
+                *top = Reverse(end);
+            }
+            (start, end, start - again)
+        }
     }
 
     /// When so many processors are free, as [`Taken::run`] would take them.
