@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use self::choice::{Choice, reference};
 use self::operators::{by_fitness, by_mask, k_point, rebalance, shift, swap};
-use self::schedule::{ABOUT, Instance, OBJECTIVES, Scratch};
+use self::schedule::{ABOUT, Instance, Next, OBJECTIVES, Scratch};
 use super::ahead::{Group, of_none};
 use crate::broker::mapping::Links;
 use crate::broker::{
@@ -28,7 +28,7 @@ const fn param(key: &'static str, values: &'static str, default: &'static str, d
 
 const WEIGHT: &str = "a number from 0 to 1000";
 
-const PARAMS: [ParamInfo; 18] = [
+const PARAMS: [ParamInfo; 19] = [
     param("interval", "a duration above 0 s", "10 min", "how long after a planning the next one is"),
     param("min_queued", "a number from 1", "1", "how many tasks a planning queues at least"),
     param("most", "a number from 1", "500", "how many tasks a planning considers at most: those that are due first, with what they wait for"),
@@ -46,6 +46,7 @@ const PARAMS: [ParamInfo; 18] = [
     param("energy", WEIGHT, "1", "the weight of the energy"),
     param("on_change", "yes or no", "yes", "whether a pool that comes or goes makes it plan at once"),
     param("on_arrival", "yes or no", "yes", "whether a task that comes makes it plan at once if no other waits with the broker"),
+    param("order", "due or ready", "due", "which task is the next to get processors, of those that wait for none without: the one that is due first, or the one that could begin first, and of equals the one that is due first"),
     param("per_gene", "a duration", "0 s", "the virtual time that planning takes for each task of each evaluated schedule; for one task no more than `interval`"),
 ];
 
@@ -82,6 +83,7 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     }
     let on_change = named.take_choice("on_change", &[("yes", true), ("no", false)])?.unwrap_or(true);
     let on_arrival = named.take_choice("on_arrival", &[("yes", true), ("no", false)])?.unwrap_or(true);
+    let next = named.take_choice("order", &[("due", Next::Due), ("ready", Next::Ready)])?.unwrap_or(Next::Due);
     let per_gene = named.take("per_gene", "a duration")?.unwrap_or(Span::ZERO);
     let one = per_gene.micros().saturating_mul((population * generations) as u64);
     let interval = interval.unwrap_or(Span::from_secs(600));
@@ -92,7 +94,7 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     }
     let settings = Settings { population, generations, crossover, distinct: true, ..Settings::default() };
     let choice = if knee { Choice::Knee } else { Choice::Sum(weights) };
-    let terms = Terms { interval, min_queued, most, points, by, rules, choice, weights, on_change, on_arrival, per_gene };
+    let terms = Terms { interval, min_queued, most, points, by, rules, choice, weights, on_change, on_arrival, next, per_gene };
     let plans = BrokerAbilities { batch: true, workflows: true, random: true, ..BrokerAbilities::PLAIN };
     let abilities = BrokerAbilities { objectives: &ABOUT, ..plans };
     Ok((Box::new(Mojs { terms, settings, seed, kept: Kept::default() }), abilities))
@@ -122,6 +124,7 @@ struct Terms {
     weights: [f64; OBJECTIVES],
     on_change: bool,
     on_arrival: bool,
+    next: Next,
     per_gene: Span,
 }
 
@@ -318,7 +321,7 @@ impl Mojs {
         // A workflow has no cycle.
         let Some((dag, open, workflows)) = group.opened(view, links) else { return view.done() };
         let limits = TaskLimits::of(view, &open, &workflows);
-        let instance = Instance::new((&dag, &open, &limits), (view.pools(), links, &holes), now, self.terms.most);
+        let instance = Instance::new((&dag, &open, &limits), (view.pools(), links, &holes), now, (self.terms.most, self.terms.next));
         if instance.genes() == 0 {
             return view.done();
         }

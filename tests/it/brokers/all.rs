@@ -48,7 +48,7 @@ const MORE: &[&str] = &[
     "sufferage[commit=one]",
     "mojs[population=6,generations=2,interval=1 min,min_queued=2,most=3,crossover=0.5,points=1,search=sum,start=random,choose=knee]",
     "mojs[population=6,generations=2,search=random,on_change=no,on_arrival=no,per_gene=1 us]",
-    "mojs[population=6,generations=2,makespan=0,idle=2,lateness=3,overspending=0.5,energy=7]",
+    "mojs[population=6,generations=2,makespan=0,idle=2,lateness=3,overspending=0.5,energy=7,order=ready]",
 ];
 
 pub(crate) fn written() -> Vec<String> {

@@ -57,6 +57,8 @@ pub(super) struct Instance {
     first_input: Vec<u32>,
     /// The gene of a task that is waited for, and the bytes that it sends.
     inputs: Vec<(u32, f64)>,
+    /// The genes whose tasks wait for that of each gene; none if tasks get processors in the order of genes.
+    waiting: Vec<Vec<u32>>,
     /// From each pool to each: latency in microseconds, and microseconds a byte.
     links: Vec<(u64, f64)>,
     /// When the processors of each pool are free, in microseconds from now, ascending: no more of them than all tasks take.
@@ -88,6 +90,19 @@ pub(super) struct Scratch {
     pools: Vec<Taken>,
     /// When the task of each gene ends.
     ends: Vec<u64>,
+    /// For how many others each task still waits.
+    missing: Vec<u32>,
+    /// When the tasks that wait for none could begin, with their genes.
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+/// Which of the tasks that wait for none is the next to get processors.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The one that is due first.
+    Due,
+    /// The one that could begin first, and of equals the one that is due first.
+    Ready,
 }
 
 /// What tasks have taken of a pool.
@@ -213,16 +228,14 @@ impl Instance {
         (dag, open, limits): (&Dag, &OpenTasks<'_>, &TaskLimits<'_>),
         (pools, links, holes): (&[Pool], &Links, &Profiles),
         now: Time,
-        most: usize,
+        (most, next): (usize, Next),
     ) -> Self {
         let count = pools.len();
         let room: Vec<u32> = holes.0.iter().map(finally_free).collect();
         let fits = |task: usize, pool: usize| open.run(task, pool).is_some() && open.procs(task, pool) <= room[pool];
-        let due = |task: usize| match limits.due(task) {
-            Time::NEVER => u64::MAX,
-            due => due.since(now).micros(),
-        };
-        let order = Order::of(dag, due, |task| (0..count).any(|pool| fits(task, pool)), most);
+        let mut order = Order::of(dag, |task| limits.due(task).micros(), |task| (0..count).any(|pool| fits(task, pool)), most);
+        // Those that are late keep their order among each other.
+        order.due.iter_mut().filter(|due| **due < u64::MAX).for_each(|due| *due = due.saturating_sub(now.micros()));
         let choices: Vec<Vec<u32>> = order
             .tasks
             .iter()
@@ -253,7 +266,7 @@ impl Instance {
         let spare = holes.0.iter().map(|profile| profile.steps().next().map_or(0, |(_, free)| free.max(0).unsigned_abs()));
         let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
         let links = pairs.map(|(from, to)| links.pair(from, to)).collect();
-        Self::built(entries, (dag, choices, order), (links, free, Merits::of(pools)), spare.collect())
+        Self::built(entries, (dag, choices, order), (links, free, Merits::of(pools)), spare.collect()).with(next)
     }
 
     /// The instance with what follows from these parts.
@@ -283,6 +296,7 @@ impl Instance {
             due,
             first_input,
             inputs,
+            waiting: Vec::new(),
             links,
             free,
             spare,
@@ -291,6 +305,55 @@ impl Instance {
             slack: slack.max(1e6),
             merits,
         }
+    }
+
+    /// The same instance, whose tasks get processors in this order.
+    pub(super) fn with(mut self, next: Next) -> Self {
+        let together = self.inputs.is_empty() && self.entries.windows(2).all(|pair| pair[0].ready == pair[1].ready);
+        // Tasks that could all begin at once are in the order of genes in any case.
+        if next == Next::Ready && !together {
+            let mut waiting = vec![Vec::new(); self.genes()];
+            for gene in 0..self.genes() {
+                self.inputs(gene).iter().for_each(|(before, _)| waiting[*before as usize].push(gene as u32));
+            }
+            self.waiting = waiting;
+        }
+        self
+    }
+
+    /// What the task of a gene waits for.
+    fn inputs(&self, gene: usize) -> &[(u32, f64)] {
+        &self.inputs[self.first_input[gene] as usize..self.first_input[gene + 1] as usize]
+    }
+
+    /// Passes all genes to `place`, in the order in which their tasks get processors, with the memory in which it notes the end of each. `ready` says when one whose inputs
+    /// have been placed could begin.
+    fn each(
+        &self,
+        scratch: &mut Scratch,
+        ready: impl Fn(usize, &Scratch) -> u64,
+        mut place: impl FnMut(usize, &mut Scratch),
+    ) {
+        if self.waiting.is_empty() {
+            (0..self.genes()).for_each(|gene| place(gene, scratch));
+            return;
+        }
+        scratch.missing.clear();
+        scratch.missing.extend(self.first_input.windows(2).map(|ends| ends[1] - ends[0]));
+        let mut queue = std::mem::take(&mut scratch.queue);
+        let first = (0..self.genes()).filter(|gene| scratch.missing[*gene] == 0);
+        queue.extend(first.map(|gene| Reverse((ready(gene, scratch), gene as u32))));
+        while let Some(Reverse((_, gene))) = queue.pop() {
+            place(gene as usize, scratch);
+            for after in &self.waiting[gene as usize] {
+                let after = *after as usize;
+                scratch.missing[after] -= 1;
+                if scratch.missing[after] == 0 {
+                    queue.push(Reverse((ready(after, scratch), after as u32)));
+                }
+            }
+        }
+        scratch.queue = queue;
     }
 
     /// The task of each gene, as it is numbered outside.
@@ -342,7 +405,7 @@ impl Instance {
 
     /// Working memory.
     pub(super) fn scratch(&self) -> Scratch {
-        Scratch { pools: vec![Taken::default(); self.pools], ends: vec![0; self.genes()] }
+        Scratch { pools: vec![Taken::default(); self.pools], ends: vec![0; self.genes()], ..Scratch::default() }
     }
 
     /// When the task of a gene can start in a pool if processors are free, where those before it have these pools and end then.
@@ -363,24 +426,26 @@ impl Instance {
     /// The objectives of a chromosome, which has a pool for each task. Each gene is passed to `placed` with the start and the end of its task, in
     /// microseconds from now.
     ///
-    /// A task gets the processors of its pool that are free first, when all that it waits for is there; no later task is put before it.
+    /// A task gets the processors of its pool that are free first, when all that it waits for is there; no task that is placed later is put before it.
     pub(super) fn decode(
         &self,
         chromosome: &[u32],
         scratch: &mut Scratch,
         mut placed: impl FnMut(usize, u64, u64),
     ) -> [f64; OBJECTIVES] {
-        let Scratch { pools, ends } = scratch;
-        pools.iter_mut().for_each(Taken::clear);
+        scratch.pools.iter_mut().for_each(Taken::clear);
         let (mut last, mut idle) = (0_u64, 0_u64);
         let (mut late, mut over, mut energy) = (0.0, 0.0, 0.0);
-        for (at, pool) in chromosome.iter().enumerate() {
-            let pool = *pool as usize;
+        let ready = |gene: usize, scratch: &Scratch| {
+            self.ready(gene, chromosome[gene] as usize, chromosome, &scratch.ends)
+        };
+        self.each(scratch, ready, |at, scratch| {
+            let from = ready(at, scratch);
+            let pool = chromosome[at] as usize;
             let entry = &self.entries[at * self.pools + pool];
-            let from = self.ready(at, pool, chromosome, ends);
-            let (start, end, idled) = pools[pool].run(&self.free[pool], entry.procs, from, entry.run);
+            let (start, end, idled) = scratch.pools[pool].run(&self.free[pool], entry.procs, from, entry.run);
             idle = idle.saturating_add(idled);
-            ends[at] = end;
+            scratch.ends[at] = end;
             last = last.max(end);
             over += entry.over;
             energy += entry.energy;
@@ -389,20 +454,26 @@ impl Instance {
                 late += libm::expm1(by.min(MOST_LATE));
             }
             placed(at, start, end);
-        }
+        });
         let tasks = self.genes().max(1) as f64;
         [last as f64 / 1e6, idle as f64 / 1e6 / self.processors, late / tasks, over / tasks, energy]
     }
 
     /// A chromosome in which each task, in their order, is where it ends first, and of equal pools in that with most processors free.
     pub(super) fn earliest(&self) -> Vec<u32> {
-        let Scratch { mut pools, mut ends } = self.scratch();
         let mut chromosome = vec![0; self.genes()];
-        for at in 0..self.genes() {
+        // Where a task goes is not known before it is placed: it could begin when what it waits for has ended.
+        let ready = |gene: usize, scratch: &Scratch| {
+            let inputs = self.inputs(gene).iter().map(|(before, _)| scratch.ends[*before as usize]);
+            let there = |pool: &u32| self.entries[gene * self.pools + *pool as usize].ready;
+            let there = self.choices[gene].iter().map(there).min();
+            inputs.chain(there).max().unwrap_or(0)
+        };
+        self.each(&mut self.scratch(), ready, |at, Scratch { pools, ends, .. }| {
             let mut best: Option<(u64, Reverse<u32>, u32, u64)> = None;
             for pool in &self.choices[at] {
                 let entry = &self.entries[at * self.pools + *pool as usize];
-                let from = self.ready(at, *pool as usize, &chromosome, &ends);
+                let from = self.ready(at, *pool as usize, &chromosome, ends);
                 let start = from.max(pools[*pool as usize].free_at(&self.free[*pool as usize], entry.procs));
                 let end = start.saturating_add(entry.run);
                 let idle = Reverse(self.spare[*pool as usize].saturating_sub(pools[*pool as usize].first as u32));
@@ -410,11 +481,11 @@ impl Instance {
                     best = Some((end, idle, *pool, from));
                 }
             }
-            let Some((.., pool, from)) = best else { continue };
+            let Some((.., pool, from)) = best else { return };
             let entry = &self.entries[at * self.pools + pool as usize];
             chromosome[at] = pool;
             ends[at] = pools[pool as usize].run(&self.free[pool as usize], entry.procs, from, entry.run).1;
-        }
+        });
         chromosome
     }
 

@@ -1,7 +1,7 @@
 //! The worked examples of the paper, and what holds of any search.
 
 use super::operators::{k_point, share};
-use super::schedule::{Instance, Merits, TaskTable};
+use super::schedule::{Instance, Merits, Next, TaskTable};
 use super::*;
 use crate::search::ArchiveSize;
 
@@ -107,6 +107,29 @@ fn the_objectives_by_hand() {
     assert_eq!(objectives, [35.0, 0.0, 0.0, 1.0, 15.0]);
 }
 
+/// Task 2 waits for its data until 18, and is due before task 1: by due dates it gets pool 1 first, and task 1 has to wait for its end although the pool is free from 5 on.
+#[test]
+fn the_task_that_is_ready_first_goes_first_if_wanted() {
+    let decoded = |next| {
+        let (instance, mut placed) = (three().with(next), Vec::new());
+        let objectives = instance.decode(&[0, 1, 1], &mut instance.scratch(), |task, start, end| {
+            placed.push((task, start / 1_000_000, end / 1_000_000))
+        });
+        (placed, objectives[0], objectives[1])
+    };
+    let by_gene = |next| {
+        let (mut placed, makespan, idle) = decoded(next);
+        placed.sort_unstable_by_key(|(_, start, end)| (*start, *end));
+        (placed.iter().map(|(_, start, end)| (*start, *end)).collect::<Vec<_>>(), makespan, idle)
+    };
+    assert_eq!(by_gene(Next::Due), (vec![(0, 10), (18, 33), (33, 43)], 43.0, 13.0 / 2.0));
+    assert_eq!(by_gene(Next::Ready), (vec![(0, 10), (5, 15), (18, 33)], 33.0, 3.0 / 2.0));
+    // Where each ends first: task 0 in pool 0, the other two in pool 1.
+    let first = three().with(Next::Ready);
+    let earliest = first.decode(&first.earliest(), &mut first.scratch(), |_, _, _| ());
+    assert_eq!(earliest[..2], [33.0, 3.0 / 2.0]);
+}
+
 /// Of all chromosomes of a small instance: the archive of a long search has the whole front.
 #[test]
 fn a_long_search_finds_the_whole_front() {
@@ -197,6 +220,7 @@ fn the_front_of_a_search_is_one() {
             weights: [1.0; 5],
             on_change: true,
             on_arrival: true,
+            next: Next::Due,
             per_gene: Span::ZERO,
         };
         let settings = Settings { population: 8, generations: 5, ..Settings::default() };
