@@ -1,6 +1,7 @@
 //! MOJS: plans all waiting tasks again and again by a search with several objectives (Paul 2013).
 
 mod choice;
+mod mappers;
 mod operators;
 mod schedule;
 #[cfg(test)]
@@ -9,16 +10,17 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use self::choice::{Choice, reference};
+use self::mappers::Mapper;
 use self::operators::{by_fitness, by_mask, k_point, rebalance, shift, swap};
-use self::schedule::{ABOUT, Instance, Next, OBJECTIVES, Scratch};
+use self::schedule::{ABOUT, Instance, Next, OBJECTIVES, Scratch, chromosomes, finally_free};
 use super::ahead::{Group, of_none};
 use crate::broker::mapping::Links;
 use crate::broker::{
     Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, Front, GridView, OpenTasks, Planned,
-    PlanningFacts, Put, Reason, TaskLimits,
+    PlanningFacts, Put, Reason, Task, TaskLimits,
 };
 use crate::model::{JobId, Named, NamedError, ParamInfo};
-use crate::search::{Method, Problem, Search, Settings, WeightedSum, exhaustive};
+use crate::search::{Archive, Method, Problem, Search, Settings, WeightedSum, exhaustive};
 use crate::units::{Span, Time};
 use crate::workload::random::Stream;
 
@@ -33,11 +35,11 @@ const PARAMS: [ParamInfo; 19] = [
     param("min_queued", "a number from 1", "1", "how many tasks a planning queues at least"),
     param("most", "a number from 1", "500", "how many tasks a planning considers at most: those that are due first, with what they wait for"),
     param("population", "an even number from 4 to 10000", "100", "the number of chromosomes"),
-    param("generations", "a number from 1", "200", "the number of generations"),
+    param("generations", "a number from 1 to 1000000", "200", "the number of generations"),
     param("crossover", "a number from 0 to 1", "0.9", "the probability that two parents are crossed"),
     param("points", "a number from 1 to 100", "2", "the number of cuts of the k-point crossover"),
     param("search", "nsga2, sum or random", "nsga2", "how is searched: NSGA-II, or one of two controls with as many evaluations, a genetic algorithm of the weighted sum and random search"),
-    param("start", "rules or random", "rules", "whether the first population has the schedules of simple rules: where each task ends first, runs shortest, takes least energy, or exceeds its budget least"),
+    param("start", "rules, mappers or random", "rules", "whether the first population has the schedules of simple rules: where each task ends first, runs shortest, takes least energy, or exceeds its budget least; and those of min-min, max-min and sufferage"),
     param("choose", "sum or knee", "sum", "which schedule of the first front is the plan: the one with the least weighted sum, or the knee"),
     param("makespan", WEIGHT, "1", "the weight of the makespan"),
     param("idle", WEIGHT, "1", "the weight of what processors are idle before they are free for good"),
@@ -47,7 +49,7 @@ const PARAMS: [ParamInfo; 19] = [
     param("on_change", "yes or no", "yes", "whether a pool that comes or goes makes it plan at once"),
     param("on_arrival", "yes or no", "yes", "whether a task that comes makes it plan at once if no other waits with the broker"),
     param("order", "due or ready", "due", "which task is the next to get processors, of those that wait for none without: the one that is due first, or the one that could begin first, and of equals the one that is due first"),
-    param("per_gene", "a duration", "0 s", "the virtual time that planning takes for each task of each evaluated schedule; for one task no more than `interval`"),
+    param("per_gene", "a duration", "0 s", "the virtual time that planning takes for each task of each evaluated schedule; a planning has no more tasks than it has time for in an `interval`"),
 ];
 
 pub(super) fn info() -> BrokerPolicyInfo {
@@ -67,16 +69,21 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
         // Parents come in pairs.
         return Err(NamedError::bad_value("mojs", "population", population, PARAMS[3].values));
     }
-    let generations = named.take_within("generations", 1_usize..=1_000_000, number)?.unwrap_or(200);
+    let generations = named.take_within("generations", 1_usize..=1_000_000, PARAMS[4].values)?.unwrap_or(200);
     let crossover = named.take_within("crossover", 0.0..=1.0, PARAMS[5].values)?.unwrap_or(0.9);
     let points = named.take_within("points", 1_usize..=100, PARAMS[6].values)?.unwrap_or(2);
     let by = [("nsga2", By::Nsga2), ("sum", By::Sum), ("random", By::Random)];
     let by = named.take_choice("search", &by)?.unwrap_or(By::Nsga2);
-    let rules = named.take_choice("start", &[("rules", true), ("random", false)])?.unwrap_or(true);
+    let start = named.take_choice("start", &Start::NAMES)?.unwrap_or(Start::Rules);
     let knee = named.take_choice("choose", &[("sum", false), ("knee", true)])?.unwrap_or(false);
     let mut weights = [1.0; OBJECTIVES];
     for (weight, objective) in weights.iter_mut().zip(ABOUT) {
-        *weight = named.take_within(objective.name, 0.0..=1_000.0, WEIGHT)?.unwrap_or(1.0);
+        let given = named.take_within(objective.name, 0.0..=1_000.0, WEIGHT)?;
+        if given.is_some() && knee && by != By::Sum {
+            let expected = "`sum`, as the knee weighs all objectives equally, where a weight is given";
+            return Err(NamedError::bad_value("mojs", "choose", "knee", expected));
+        }
+        *weight = given.unwrap_or(1.0);
     }
     if weights.iter().all(|weight| *weight == 0.0) {
         return Err(NamedError::bad_value("mojs", ABOUT[0].name, 0, "above 0, as one of the weights must be"));
@@ -88,13 +95,13 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     let one = per_gene.micros().saturating_mul((population * generations) as u64);
     let interval = interval.unwrap_or(Span::from_secs(600));
     if one > interval.micros() {
-        let most = Span::from_micros(interval.micros() / (population * generations) as u64);
-        let expected = format!("at most {most}, as a planning of one task may take the whole `interval` of {interval}");
-        return Err(NamedError::bad_value("mojs", "per_gene", per_gene, &expected));
+        let most = interval.micros() / (population * generations) as u64;
+        let expected = format!("at most {most} us, with which a planning of one task takes the whole `interval` of {interval} s");
+        return Err(NamedError::bad_value("mojs", "per_gene", format!("{per_gene} s"), &expected));
     }
     let settings = Settings { population, generations, crossover, distinct: true, ..Settings::default() };
     let choice = if knee { Choice::Knee } else { Choice::Sum(weights) };
-    let terms = Terms { interval, min_queued, most, points, by, rules, choice, weights, on_change, on_arrival, next, per_gene };
+    let terms = Terms { interval, min_queued, most, points, by, start, choice, weights, on_change, on_arrival, next, per_gene };
     let plans = BrokerAbilities { batch: true, workflows: true, random: true, ..BrokerAbilities::PLAIN };
     let abilities = BrokerAbilities { objectives: &ABOUT, ..plans };
     Ok((Box::new(Mojs { terms, settings, seed, kept: Kept::default() }), abilities))
@@ -111,6 +118,20 @@ enum By {
     Random,
 }
 
+/// What the first population has beside random chromosomes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Start {
+    Rules,
+    /// The rules, and the mapping heuristics.
+    Mappers,
+    Random,
+}
+
+impl Start {
+    const NAMES: [(&'static str, Self); 3] =
+        [("rules", Self::Rules), ("mappers", Self::Mappers), ("random", Self::Random)];
+}
+
 /// The parameters beside those of the search.
 #[derive(Clone, Debug, PartialEq)]
 struct Terms {
@@ -119,7 +140,7 @@ struct Terms {
     most: usize,
     points: usize,
     by: By,
-    rules: bool,
+    start: Start,
     choice: Choice,
     weights: [f64; OBJECTIVES],
     on_change: bool,
@@ -249,8 +270,11 @@ impl Mojs {
     /// The schedule of an instance that has tasks.
     fn search(&self, instance: &Instance) -> Chosen {
         let mut scratch = instance.scratch();
-        let rules = instance.of_rules();
-        let reference = reference(instance.decode(&rules[0], &mut scratch, |_, _, _| ()));
+        let mut rules = instance.of_rules();
+        if self.terms.start == Start::Mappers {
+            rules.extend(Mapper::ALL.map(|mapper| mapper.chromosome(instance)));
+        }
+        let reference = reference(instance.decode(&rules[0], &mut scratch, |_, _, _| ()), instance.budget);
         let only = |scratch: &mut Scratch| {
             let point = instance.decode(&rules[0], scratch, |_, _, _| ());
             let values = self.terms.choice.values(&[&point], &reference);
@@ -272,7 +296,7 @@ impl Mojs {
         reference: &[f64; OBJECTIVES],
         rules: &[Vec<u32>],
     ) -> Option<Found> {
-        let Terms { points, by, choice, weights, .. } = &self.terms;
+        let Terms { points, by, weights, .. } = &self.terms;
         let problem = Chromosomes { instance, points: *points };
         let settings = Settings {
             seed: Stream::new(self.seed, "mojs", &self.kept.plannings.to_string()).below(u64::MAX),
@@ -283,25 +307,52 @@ impl Mojs {
         };
         if instance.chromosomes() <= settings.budget() {
             let (front, evaluations) = exhaustive(&problem, instance.every()).ok()?;
-            let points: Vec<&[f64]> = front.points().iter().collect();
-            let values = choice.values(&points, reference);
-            let chromosomes: Vec<&Vec<u32>> = front.genomes().iter().collect();
-            return Some(Found::new(&chromosomes, &points, &values, evaluations));
+            return Some(self.of_front(&front, reference, evaluations));
         }
         let method = match by {
             By::Nsga2 => Method::Nsga2,
             By::Random => Method::Random,
             By::Sum => Method::WeightedSum(WeightedSum::new(weights, &reference.map(|worst| (0.0, worst))).ok()?),
         };
-        let first = if self.terms.rules { rules } else { &[] };
+        let first = if self.terms.start == Start::Random { &[] } else { &rules[..rules.len().min(settings.population)] };
         let found = Search::new(&problem, method, settings, first).ok()?.run().ok()?;
-        let (genomes, all) = (found.population.genomes(), found.population.points());
-        let front = found.population.best();
-        let points: Vec<&[f64]> = front.iter().filter_map(|at| all.get(*at)).collect();
-        let chromosomes: Vec<&Vec<u32>> = front.iter().map(|at| &genomes[*at]).collect();
-        let values = choice.values(&points, reference);
-        Some(Found::new(&chromosomes, &points, &values, found.evaluations))
-            .filter(|found| !found.chromosomes.is_empty())
+        // The last population may have lost, to others that are less crowded, what it began with.
+        let mut front = Archive::unbounded(OBJECTIVES).ok()?;
+        for at in found.population.best() {
+            front.insert(&found.population.genomes()[at], found.population.points().get(at)?).ok()?;
+        }
+        let mut scratch = instance.scratch();
+        for chromosome in first {
+            front.insert(chromosome, &instance.decode(chromosome, &mut scratch, |_, _, _| ())).ok()?;
+        }
+        Some(self.of_front(&front, reference, found.evaluations))
+    }
+
+    /// What is found if no schedule is better than one of these.
+    fn of_front(
+        &self,
+        front: &Archive<Vec<u32>>,
+        reference: &[f64; OBJECTIVES],
+        evaluations: u64,
+    ) -> Found {
+        let points: Vec<&[f64]> = front.points().iter().collect();
+        let values = self.terms.choice.values(&points, reference);
+        let chromosomes: Vec<&Vec<u32>> = front.genomes().iter().collect();
+        Found::new(&chromosomes, &points, &values, evaluations)
+    }
+
+    /// How long a planning takes of tasks that have these pools to choose from.
+    fn takes(&self, choices: &[Vec<u32>]) -> Span {
+        let genes = choices.len() as u64;
+        let evaluations = chromosomes(choices).min(self.settings.budget());
+        Span::from_micros(self.terms.per_gene.micros().saturating_mul(evaluations).saturating_mul(genes))
+    }
+
+    /// How many tasks a planning considers at most: as many as it has time for in an interval.
+    fn most(&self) -> usize {
+        let one = self.terms.per_gene.micros().saturating_mul(self.settings.budget());
+        let in_time = self.terms.interval.micros().checked_div(one).unwrap_or(u64::MAX);
+        self.terms.most.min(usize::try_from(in_time).unwrap_or(usize::MAX)).max(1)
     }
 
     /// Plans what waits.
@@ -311,30 +362,45 @@ impl Mojs {
         for workflow in view.workflows() {
             group.add(view, workflow, &undecided);
         }
-        of_none(view).for_each(|task| group.add_alone(task));
+        let (holes, now, most) = (view.holes(), view.now(), self.most());
+        let room: Vec<u32> = holes.0.iter().map(finally_free).collect();
+        let has_pool = |task: &Task<'_>| {
+            let fits = |at: usize| view.pools()[at].procs_for(task) <= room[at] && view.fits(*task, at, true);
+            (0..room.len()).any(fits)
+        };
+        let mut alone: Vec<Task<'_>> = of_none(view).filter(has_pool).collect();
+        let is_cut = alone.len() > most;
+        if is_cut {
+            let key = |task: &Task<'_>| (task.deadline().unwrap_or(Time::NEVER), task.id());
+            alone.select_nth_unstable_by_key(most, key);
+            alone.truncate(most);
+            alone.sort_unstable_by_key(|task| task.id());
+        }
+        alone.into_iter().for_each(|task| group.add_alone(task));
         if group.is_empty() {
             return view.done();
         }
-        let holes = view.holes();
-        let now = view.now();
         let links: &Links = &links;
         // A workflow has no cycle.
         let Some((dag, open, workflows)) = group.opened(view, links) else { return view.done() };
         let limits = TaskLimits::of(view, &open, &workflows);
-        let instance = Instance::new((&dag, &open, &limits), (view.pools(), links, &holes), now, (self.terms.most, self.terms.next));
+        let instance = Instance::new((&dag, &open, &limits), (view.pools(), links, &holes), now, (most, self.terms.next, |choices: &[Vec<u32>]| self.takes(choices)));
         if instance.genes() == 0 {
             return view.done();
         }
         let Chosen { chromosome, found, starts } = self.search(&instance);
         self.kept.plannings += 1;
-        let genes = found.evaluations.saturating_mul(instance.genes() as u64);
-        let takes = Span::from_micros(self.terms.per_gene.micros().saturating_mul(genes));
-        self.kept.next = now + self.terms.interval.max(takes + Span::TICK);
-        let until = self.kept.next.since(now).micros();
+        let takes = instance.takes;
+        let interval = self.terms.interval.max(takes + Span::TICK);
+        // The plan after this one arrives so much later.
+        let until = (interval + takes).micros();
         let early = starts.partition_point(|(start, ..)| *start < until);
         let queued = early.max(self.terms.min_queued).min(starts.len());
+        let is_whole = instance.is_whole() && !is_cut;
+        // If all these go, there may be time for others.
+        self.kept.next = now + if early < starts.len() || is_whole { interval } else { takes + Span::TICK };
         // A task that is queued only because one must be waits: what comes then is planned together.
-        self.kept.idle = early == starts.len() && instance.is_whole();
+        self.kept.idle = early == starts.len() && is_whole;
         let (number, tasks) = (self.kept.plannings, instance.genes() as u64);
         let facts = PlanningFacts { number, tasks, evaluations: found.evaluations };
         let Found { front, chromosomes, .. } = found;

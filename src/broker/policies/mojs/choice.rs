@@ -6,7 +6,7 @@ use crate::broker::ChosenBy;
 /// How a chromosome is chosen.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub(super) enum Choice {
-    /// The least weighted sum, in which each objective counts by that of the schedule in which each task ends first.
+    /// The least weighted sum, in which each objective counts as a share of its [reference].
     Sum([f64; OBJECTIVES]),
     /// The knee: the least sum of what each objective has of the front's range.
     Knee,
@@ -54,13 +54,15 @@ impl Choice {
                 weighted().map(|(objective, weight)| format!("{} {weight}", objective.name)).collect();
             rule += &format!(" ({})", each.join(", "));
         }
-        rule += ", each as a share of what it is in the schedule where each task ends first";
+        rule += ", each as a share of its reference";
         ChosenBy { value: "weighted sum", rule }
     }
 }
 
-/// What counts 1 of each objective: its value in the schedule in which each task ends first. Of one that is 0 there it is 1 second, 1 unit of penalty or
-/// of money, or 1 processor-second.
-pub(super) fn reference(earliest: [f64; OBJECTIVES]) -> [f64; OBJECTIVES] {
-    earliest.map(|value| if value > 0.0 { value } else { 1.0 })
+/// What counts 1 of each objective: makespan and energy as in the schedule in which each task ends first; of idle time that makespan, as if all processors were
+/// idle; of lateness 1 at least, which is to be late by ln 2 of the time that was given; of overspending at least the mean budget. None depends on a front.
+pub(super) fn reference(earliest: [f64; OBJECTIVES], budget: f64) -> [f64; OBJECTIVES] {
+    let [makespan, _, lateness, overspending, energy] = earliest;
+    [makespan, makespan, lateness.max(1.0), overspending.max(budget), energy]
+        .map(|value| if value > 0.0 { value } else { 1.0 })
 }

@@ -21,8 +21,15 @@ pub(super) const ABOUT: [Objective; OBJECTIVES] = [
     Objective { name: "energy", unit: "proc s", column: "energy_proc_s" },
 ];
 
-/// The largest exponent of a lateness: eᵡ of more is no number to compare.
+/// The largest exponent of a lateness.
 const MOST_LATE: f64 = 50.0;
+
+/// The penalty of so late an end, in units of the mean time that tasks were given: exponential, and on along its tangent where that can no longer be told apart from
+/// others.
+fn penalty(late: f64) -> f64 {
+    let curved = late.min(MOST_LATE);
+    libm::expm1(curved) + libm::exp(curved) * (late - curved)
+}
 
 /// What a task takes in a pool.
 #[derive(Copy, Clone, Debug)]
@@ -51,8 +58,8 @@ pub(super) struct Instance {
     entries: Vec<Entry>,
     /// For each gene the pools where its task fits, ascending.
     choices: Vec<Vec<u32>>,
-    /// When each task is due, in microseconds from now; none has the largest number.
-    due: Vec<u64>,
+    /// When each task is due, in microseconds from now; before now if it is overdue, never if it has no deadline.
+    due: Vec<f64>,
     /// For each gene, in `inputs`, where what its task waits for begins.
     first_input: Vec<u32>,
     /// The gene of a task that is waited for, and the bytes that it sends.
@@ -69,6 +76,10 @@ pub(super) struct Instance {
     processors: f64,
     /// A lateness of so many microseconds has a penalty of e − 1.
     slack: f64,
+    /// The mean budget of the tasks, in units of the currency; of one without, 0.
+    pub(super) budget: f64,
+    /// How long the planning takes: no task leaves before.
+    pub(super) takes: Span,
     /// What its pools are to the operators.
     pub(super) merits: Merits,
 }
@@ -217,8 +228,13 @@ fn free_times(profile: &Profile, now: Time, most: u64) -> Vec<u64> {
     times
 }
 
+/// The number of chromosomes of genes that have these pools to choose from.
+pub(super) fn chromosomes(choices: &[Vec<u32>]) -> u64 {
+    choices.iter().fold(1, |all, choices| all.saturating_mul(choices.len() as u64))
+}
+
 /// How many processors of a pool are free in the end.
-fn finally_free(profile: &Profile) -> u32 {
+pub(super) fn finally_free(profile: &Profile) -> u32 {
     profile.steps().last().map_or(0, |(_, free)| free.max(0).unsigned_abs())
 }
 
@@ -228,20 +244,33 @@ impl Instance {
         (dag, open, limits): (&Dag, &OpenTasks<'_>, &TaskLimits<'_>),
         (pools, links, holes): (&[Pool], &Links, &Profiles),
         now: Time,
-        (most, next): (usize, Next),
+        (most, next, takes): (usize, Next, impl Fn(&[Vec<u32>]) -> Span),
     ) -> Self {
         let count = pools.len();
         let room: Vec<u32> = holes.0.iter().map(finally_free).collect();
         let fits = |task: usize, pool: usize| open.run(task, pool).is_some() && open.procs(task, pool) <= room[pool];
-        let mut order = Order::of(dag, |task| limits.due(task).micros(), |task| (0..count).any(|pool| fits(task, pool)), most);
-        // Those that are late keep their order among each other.
-        order.due.iter_mut().filter(|due| **due < u64::MAX).for_each(|due| *due = due.saturating_sub(now.micros()));
+        let key = |task: usize| (limits.due(task).micros(), open.task(task).id().0);
+        let order = Order::of(dag, key, |task| (0..count).any(|pool| fits(task, pool)), most);
+        let micros = |time: Time| time.micros() as f64;
+        let due = |task: &u32| match limits.due(*task as usize) {
+            Time::NEVER => f64::INFINITY,
+            due => micros(due) - micros(now),
+        };
+        let given = |task: &u32| match limits.due(*task as usize) {
+            Time::NEVER => None,
+            due => Some(due.since(open.task(*task as usize).submit()).micros() as f64),
+        };
+        let due = Due::new(order.tasks.iter().map(due).collect(), order.tasks.iter().filter_map(given));
+        let budgets = order.tasks.iter().filter_map(|task| limits.budget(*task as usize));
+        let budget = budgets.map(|budget| budget.nanos().max(0) as f64 / 1e9).sum::<f64>() / order.tasks.len().max(1) as f64;
         let choices: Vec<Vec<u32>> = order
             .tasks
             .iter()
             .map(|task| (0..count as u32).filter(|pool| fits(*task as usize, *pool as usize)).collect())
             .collect();
-        let heaviest = pools.iter().map(|pool| pool.facts.busy.milliwatts()).max().unwrap_or(0).max(1) as f64;
+        let takes = takes(&choices);
+        let power = |pool: &Pool| pool.facts.busy.milliwatts() as f64 * pool.facts.pue_ppm as f64;
+        let heaviest = pools.iter().map(power).fold(1.0, f64::max);
         let entry = |task: usize, pool: usize| {
             let run = open.run(task, pool).unwrap_or(Span::MAX);
             let (procs, ready) = (open.procs(task, pool), open.ready(task, pool).since(now));
@@ -250,9 +279,10 @@ impl Instance {
                 let over = limits.cost(&placed).nanos().saturating_sub(budget.nanos());
                 over.max(0) as f64 / 1e9
             });
-            let weight = pools[pool].facts.busy.milliwatts() as f64 / heaviest;
+            let weight = power(&pools[pool]) / heaviest;
             let energy = run.as_secs_f64() * f64::from(procs) * weight;
-            Entry { run: run.micros(), procs, ready: ready.micros(), over, energy }
+            // What is planned leaves when the plan is there.
+            Entry { run: run.micros(), procs, ready: ready.micros().saturating_add(takes.micros()), over, energy }
         };
         let of_task = |task: u32| (0..count).map(move |pool| (task as usize, pool));
         let entries: Vec<Entry> =
@@ -265,20 +295,21 @@ impl Instance {
         let free = holes.0.iter().map(|profile| free_times(profile, now, need)).collect();
         let spare = holes.0.iter().map(|profile| profile.steps().next().map_or(0, |(_, free)| free.max(0).unsigned_abs()));
         let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
-        let links = pairs.map(|(from, to)| links.pair(from, to)).collect();
-        Self::built(entries, (dag, choices, order), (links, free, Merits::of(pools)), spare.collect()).with(next)
+        let moves = order.tasks.iter().any(|task| dag.predecessors(*task as usize).next().is_some());
+        let links = if moves { pairs.map(|(from, to)| links.pair(from, to)).collect() } else { Vec::new() };
+        let built = Self::built(entries, (dag, choices, order, due), (links, free, Merits::of(pools)), spare.collect());
+        Self { budget, takes, ..built }.with(next)
     }
 
     /// The instance with what follows from these parts.
     fn built(
         entries: Vec<Entry>,
-        (dag, choices, order): (&Dag, Vec<Vec<u32>>, Order),
+        (dag, choices, order, due): (&Dag, Vec<Vec<u32>>, Order, Due),
         (links, free, merits): (Vec<(u64, f64)>, Vec<Vec<u64>>, Merits),
         spare: Vec<u32>,
     ) -> Self {
-        let Order { tasks, due, is_whole } = order;
-        let known = || due.iter().filter(|due| **due < u64::MAX);
-        let slack = known().map(|due| *due as f64).sum::<f64>() / known().count().max(1) as f64;
+        let Order { tasks, is_whole } = order;
+        let Due { at: due, slack } = due;
         let genes: HashMap<u32, u32> = tasks.iter().zip(0..).map(|(task, gene)| (*task, gene)).collect();
         let (mut first_input, mut inputs) = (vec![0], Vec::new());
         for task in &tasks {
@@ -301,8 +332,9 @@ impl Instance {
             free,
             spare,
             processors,
-            // Jobs that are due at once are late by the second.
-            slack: slack.max(1e6),
+            slack,
+            budget: 0.0,
+            takes: Span::ZERO,
             merits,
         }
     }
@@ -322,7 +354,7 @@ impl Instance {
     }
 
     /// What the task of a gene waits for.
-    fn inputs(&self, gene: usize) -> &[(u32, f64)] {
+    pub(super) fn inputs(&self, gene: usize) -> &[(u32, f64)] {
         &self.inputs[self.first_input[gene] as usize..self.first_input[gene + 1] as usize]
     }
 
@@ -378,7 +410,7 @@ impl Instance {
 
     /// The number of chromosomes.
     pub(super) fn chromosomes(&self) -> u64 {
-        self.choices.iter().fold(1, |all, choices| all.saturating_mul(choices.len() as u64))
+        chromosomes(&self.choices)
     }
 
     /// All chromosomes; of equal ones those come first whose tasks are where they would end first alone, and where most processors are free.
@@ -449,14 +481,30 @@ impl Instance {
             last = last.max(end);
             over += entry.over;
             energy += entry.energy;
-            if end > self.due[at] {
-                let by = (end - self.due[at]) as f64 / self.slack;
-                late += libm::expm1(by.min(MOST_LATE));
+            let by = end as f64 - self.due[at];
+            if by > 0.0 {
+                late += penalty(by / self.slack);
             }
             placed(at, start, end);
         });
         let tasks = self.genes().max(1) as f64;
         [last as f64 / 1e6, idle as f64 / 1e6 / self.processors, late / tasks, over / tasks, energy]
+    }
+
+    /// When the task of a gene would end in a pool, behind those that have been placed.
+    pub(super) fn end(&self, gene: usize, pool: u32, chromosome: &[u32], scratch: &Scratch) -> u64 {
+        let at = pool as usize;
+        let entry = &self.entries[gene * self.pools + at];
+        let from = self.ready(gene, at, chromosome, &scratch.ends);
+        from.max(scratch.pools[at].free_at(&self.free[at], entry.procs)).saturating_add(entry.run)
+    }
+
+    /// Places the task of a gene in a pool, behind those that have been placed.
+    pub(super) fn place(&self, gene: usize, pool: u32, chromosome: &[u32], scratch: &mut Scratch) {
+        let at = pool as usize;
+        let entry = &self.entries[gene * self.pools + at];
+        let from = self.ready(gene, at, chromosome, &scratch.ends);
+        scratch.ends[gene] = scratch.pools[at].run(&self.free[at], entry.procs, from, entry.run).1;
     }
 
     /// A chromosome in which each task, in their order, is where it ends first, and of equal pools in that with most processors free.
@@ -469,22 +517,15 @@ impl Instance {
             let there = self.choices[gene].iter().map(there).min();
             inputs.chain(there).max().unwrap_or(0)
         };
-        self.each(&mut self.scratch(), ready, |at, Scratch { pools, ends, .. }| {
-            let mut best: Option<(u64, Reverse<u32>, u32, u64)> = None;
-            for pool in &self.choices[at] {
-                let entry = &self.entries[at * self.pools + *pool as usize];
-                let from = self.ready(at, *pool as usize, &chromosome, ends);
-                let start = from.max(pools[*pool as usize].free_at(&self.free[*pool as usize], entry.procs));
-                let end = start.saturating_add(entry.run);
-                let idle = Reverse(self.spare[*pool as usize].saturating_sub(pools[*pool as usize].first as u32));
-                if best.is_none_or(|(least, most, ..)| (end, idle) < (least, most)) {
-                    best = Some((end, idle, *pool, from));
-                }
-            }
-            let Some((.., pool, from)) = best else { return };
-            let entry = &self.entries[at * self.pools + pool as usize];
+        self.each(&mut self.scratch(), ready, |at, scratch| {
+            let idle = |pool: u32| {
+                let taken = scratch.pools[pool as usize].first as u32;
+                self.spare[pool as usize].saturating_sub(taken)
+            };
+            let key = |pool: &u32| (self.end(at, *pool, &chromosome, scratch), Reverse(idle(*pool)));
+            let Some(pool) = self.choices[at].iter().copied().min_by_key(key) else { return };
             chromosome[at] = pool;
-            ends[at] = pools[pool as usize].run(&self.free[pool as usize], entry.procs, from, entry.run).1;
+            self.place(at, pool, &chromosome, scratch);
         });
         chromosome
     }
@@ -531,7 +572,10 @@ impl Instance {
         let (tasks, pools) = (runs.len(), processors.len());
         let bytes = |bytes: f64| crate::units::Bytes::new(bytes as u64);
         let dag = Dag::new(tasks, edges.iter().map(|(from, to, data)| (*from, *to, bytes(*data)))).expect("no cycle");
-        let order = Order::of(&dag, |task| due[task], |_| true, tasks);
+        let order = Order::of(&dag, |task| (due[task], task as u64), |_| true, tasks);
+        let at = |task: &u32| Some(due[*task as usize]).filter(|due| *due < u64::MAX).map(|due| due as f64);
+        let all = || order.tasks.iter().map(at);
+        let due = Due::new(all().map(|due| due.unwrap_or(f64::INFINITY)).collect(), all().flatten());
         let entry = |task: u32, pool: usize| {
             let task = task as usize;
             Entry {
@@ -547,7 +591,7 @@ impl Instance {
         let choices = vec![(0..pools as u32).collect(); tasks];
         let merits = Merits { efficiency: vec![1.0; pools], capability: vec![1.0; pools], processors };
         let links = vec![(latency, 0.0); pools * pools];
-        Self::built(entries, (&dag, choices, order), (links, free, merits), vec![0; pools])
+        Self::built(entries, (&dag, choices, order, due), (links, free, merits), vec![0; pools])
     }
 }
 
@@ -556,23 +600,41 @@ impl Instance {
 struct Order {
     /// In the order in which they get processors.
     tasks: Vec<u32>,
-    /// When each of them is due.
-    due: Vec<u64>,
     /// Whether these are all that can be planned.
     is_whole: bool,
 }
 
+/// When tasks are due.
+#[derive(Debug)]
+struct Due {
+    at: Vec<f64>,
+    /// The mean time that they were given, in microseconds, at least a second.
+    slack: f64,
+}
+
+impl Due {
+    fn new(at: Vec<f64>, given: impl Iterator<Item = f64>) -> Self {
+        let (sum, count) = given.fold((0.0, 0_u32), |(sum, count), given| (sum + given, count + 1));
+        Self { at, slack: (sum / f64::from(count.max(1))).max(1e6) }
+    }
+}
+
 impl Order {
-    /// The tasks that have a pool, with all that they wait for, each behind that: by due date, then by number. At most so many.
-    fn of(dag: &Dag, due: impl Fn(usize) -> u64, has_pool: impl Fn(usize) -> bool, most: usize) -> Self {
+    /// The tasks that have a pool, with all that they wait for, each behind that: by their keys, which are the instant at which they are due and their number. At most so many.
+    fn of(
+        dag: &Dag,
+        key: impl Fn(usize) -> (u64, u64),
+        has_pool: impl Fn(usize) -> bool,
+        most: usize,
+    ) -> Self {
         let tasks = dag.tasks();
         let mut missing: Vec<usize> = (0..tasks).map(|task| dag.predecessors(task).count()).collect();
-        let mut ready: BinaryHeap<Reverse<(u64, u32)>> = (0..tasks)
+        let mut ready: BinaryHeap<Reverse<((u64, u64), u32)>> = (0..tasks)
             .filter(|task| missing[*task] == 0)
-            .map(|task| Reverse((due(task), task as u32)))
+            .map(|task| Reverse((key(task), task as u32)))
             .collect();
-        let mut order = Self { tasks: Vec::new(), due: Vec::new(), is_whole: true };
-        while let Some(Reverse((when, task))) = ready.pop() {
+        let mut order = Self { tasks: Vec::new(), is_whole: true };
+        while let Some(Reverse((_, task))) = ready.pop() {
             if !has_pool(task as usize) {
                 continue;
             }
@@ -581,11 +643,10 @@ impl Order {
                 break;
             }
             order.tasks.push(task);
-            order.due.push(when);
             for (after, _) in dag.successors(task as usize) {
                 missing[after] -= 1;
                 if missing[after] == 0 {
-                    ready.push(Reverse((due(after), after as u32)));
+                    ready.push(Reverse((key(after), after as u32)));
                 }
             }
         }

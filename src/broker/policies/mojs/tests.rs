@@ -215,7 +215,7 @@ fn the_front_of_a_search_is_one() {
             most: 10,
             points: 2,
             by: By::Nsga2,
-            rules: true,
+            start: Start::Rules,
             choice,
             weights: [1.0; 5],
             on_change: true,
