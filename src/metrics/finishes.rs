@@ -39,13 +39,16 @@ pub(super) fn finishes(
     last: &[Option<Time>],
 ) -> (FinishSummary, Vec<SiteFinish>) {
     let all = begin.zip(last.iter().flatten().copied().max()).filter(|(begin, end)| begin < end);
-    let Some((begin, end)) = all else { return (FinishSummary::default(), vec![SiteFinish::default(); sites.len()]) };
+    let Some((begin, end)) = all else {
+        return (FinishSummary::default(), vec![SiteFinish::default(); sites.len()]);
+    };
     let whole = end.since(begin).as_secs_f64();
     let mut each = Vec::with_capacity(sites.len());
     let mut idle = 0.0;
     for ((spec, ledger), last) in sites.iter().zip(last) {
         let after = last.map_or(0.0, |last| last.since(begin).as_secs_f64());
-        let processors = spec.partitions.iter().map(|part| f64::from(part.processors())).sum::<f64>().max(1.0);
+        let processors =
+            spec.partitions.iter().map(|part| f64::from(part.processors())).sum::<f64>().max(1.0);
         let busy = ledger.in_use() as f64 / Usage::PROC_SECOND as f64 / processors;
         idle += (after - busy).max(0.0);
         each.push(SiteFinish {
@@ -76,14 +79,19 @@ mod tests {
         let site = |name: &str, processors: u32, busy: u128| {
             let mut ledger = Ledger::default();
             let useful = busy * Usage::PROC_SECOND;
-            ledger.add(&Usage { to: Time::from_secs(500), processors, useful, ..Usage::default() }, 1_000_000);
+            ledger
+                .add(&Usage { to: Time::from_secs(500), processors, useful, ..Usage::default() }, 1_000_000);
             (SiteSpec::plain(name, processors, "easy".parse().unwrap()), ledger)
         };
         let sites = [site("a", 1, 80), site("b", 2, 60), site("c", 1, 0)];
         let last = [Some(Time::from_secs(110)), Some(Time::from_secs(60)), None];
         let (all, each) = finishes(Some(Time::from_secs(10)), &sites, &last);
-        let finish = |after, share, utilization| SiteFinish { after_s: Some(after), share: Some(share), utilization };
-        assert_eq!(each, [finish(100.0, 1.0, Some(0.8)), finish(50.0, 0.5, Some(0.6)), finish(0.0, 0.0, None)]);
+        let finish =
+            |after, share, utilization| SiteFinish { after_s: Some(after), share: Some(share), utilization };
+        assert_eq!(
+            each,
+            [finish(100.0, 1.0, Some(0.8)), finish(50.0, 0.5, Some(0.6)), finish(0.0, 0.0, None)]
+        );
         // Idle are 20 s, (100 - 60) / 2 s and nothing.
         assert_eq!(
             all,

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::finishes::finishes;
 use super::{
     Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, ElasticSummary,
-    Fingerprint, FinishSummary, GridMeasures, Groups, Ledger, Measures, Outcomes, PlanningSummary, Quantiles, Recovery,
-    SingleSite, SiteFinish, Summary, Times, Window, WorkflowSummary,
+    Fingerprint, FinishSummary, GridMeasures, Groups, Ledger, Measures, Outcomes, PlanningSummary, Quantiles,
+    Recovery, SingleSite, SiteFinish, Summary, Times, Window, WorkflowSummary,
 };
 use crate::broker::outside::ProgramFacts;
 use crate::model::{BrokerSpec, Origin, Payer, Replan, SiteId, SiteSpec};
@@ -270,8 +270,7 @@ impl GridSummary {
         let [local, grid] = [Origin::Local, Origin::Grid].map(&mut origin);
         let each = || (0..).map(SiteId).zip(sites);
         let finish = (facts.broker.is_some() && sites.len() > 1 && !windowed).then(|| {
-            let last: Vec<Option<Time>> =
-                each().map(|(id, _)| groups.last_end(id)).collect();
+            let last: Vec<Option<Time>> = each().map(|(id, _)| groups.last_end(id)).collect();
             finishes(ends.map(|(first, _)| first), sites, &last)
         });
         let (finish, of_sites) = finish.unzip();

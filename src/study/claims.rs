@@ -162,9 +162,15 @@ impl Expects {
     /// The published value and the range that a measure must be in, of a statement about the measure alone.
     pub(super) const fn range(self) -> Option<(f64, (f64, f64))> {
         match self {
-            Self::Value { published, tolerance } => Some((published, (published - tolerance, published + tolerance))),
-            Self::AtLeast { published, tolerance } => Some((published, (published - tolerance, f64::INFINITY))),
-            Self::AtMost { published, tolerance } => Some((published, (f64::NEG_INFINITY, published + tolerance))),
+            Self::Value { published, tolerance } => {
+                Some((published, (published - tolerance, published + tolerance)))
+            }
+            Self::AtLeast { published, tolerance } => {
+                Some((published, (published - tolerance, f64::INFINITY)))
+            }
+            Self::AtMost { published, tolerance } => {
+                Some((published, (f64::NEG_INFINITY, published + tolerance)))
+            }
             _ => None,
         }
     }

@@ -98,7 +98,9 @@ impl FromStr for Types {
 
     fn from_str(written: &str) -> Result<Self, ()> {
         let sign = |sign: char| sign.is_ascii_alphanumeric() || "-_".contains(sign);
-        let is_name = |name: &str| name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(sign);
+        let is_name = |name: &str| {
+            name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(sign)
+        };
         let names: Vec<String> = written.split('/').map(|name| name.trim().to_owned()).collect();
         if names.iter().all(|name| is_name(name)) { Ok(Self(names)) } else { Err(()) }
     }

@@ -128,13 +128,16 @@ fn sites(rows: &[Row]) -> Vec<(SiteSpec, Ledger)> {
     let site = |(name, _, busy, ..): &Row| {
         let mut ledger = Ledger::default();
         let useful = u128::from(*busy) * (Usage::PROC_SECOND / 1_000_000);
-        ledger.add(&Usage { to: Time::from_secs(20_000_000), processors: 1, useful, ..Usage::default() }, 1_000_000);
+        ledger.add(
+            &Usage { to: Time::from_secs(20_000_000), processors: 1, useful, ..Usage::default() },
+            1_000_000,
+        );
         (SiteSpec::plain(*name, 1, "fcfs".parse().unwrap()), ledger)
     };
     rows.iter().map(site).collect()
 }
 
-/// Shares of the makespan are rounded in the paper, utilizations are cut off.
+/// Shares of the makespan are rounded in the paper; of utilizations some are, and some are cut off.
 #[test]
 fn both_columns_of_the_tables_follow_from_their_times() {
     for (table, rows, [least_share, least, mean, idle]) in TABLES {
@@ -142,7 +145,8 @@ fn both_columns_of_the_tables_follow_from_their_times() {
         let (all, each) = finishes(Some(Time::ZERO), &sites(rows), &last);
         for (row, site) in rows.iter().zip(each) {
             assert_eq!((site.share.unwrap() * 1e4).round() as u64, row.3, "{table}: {row:?}");
-            assert_eq!((site.utilization.unwrap() * 1e4) as u64, row.4, "{table}: {row:?}");
+            let off = site.utilization.unwrap() * 1e4 - row.4 as f64;
+            assert!(off.abs() < 1.0, "{table}: {row:?} is off by {off}");
         }
         let near = |value: Option<f64>, printed: f64, by: f64| (value.unwrap() - printed).abs() <= by;
         assert!(near(all.least_share, least_share / 100.0, 5e-5), "{table}: {all:?}");
@@ -169,7 +173,8 @@ fn work(rows: &[Row], mips_of_qx6700: f64) -> f64 {
 /// MIPS that are printed for it they do not.
 #[test]
 fn the_same_jobs_have_the_same_work() {
-    let pairs = [(&WORKLOAD_5[..], &WORKLOAD_7[..]), (&WORKLOAD_6, &WORKLOAD_8), (&WORKLOAD_6, &WORKLOAD_8_ON_24)];
+    let pairs =
+        [(&WORKLOAD_5[..], &WORKLOAD_7[..]), (&WORKLOAD_6, &WORKLOAD_8), (&WORKLOAD_6, &WORKLOAD_8_ON_24)];
     for (one, other) in pairs {
         let ratio = |mips| work(one, mips) / work(other, mips);
         assert!((ratio(1.026 * 32_075.0) - 1.0).abs() < 1e-3, "{}", ratio(1.026 * 32_075.0));

@@ -238,7 +238,10 @@ pub fn measure_claim(claim: &Claim, table: &StudyTable, runs: Runs<'_>) -> Resul
         match claim.expects {
             // `check_gain` has checked its axis.
             Expects::UpTo { .. } => {}
-            Expects::Value { .. } | Expects::AtLeast { .. } | Expects::AtMost { .. } | Expects::Shown { .. } => {
+            Expects::Value { .. }
+            | Expects::AtLeast { .. }
+            | Expects::AtMost { .. }
+            | Expects::Shown { .. } => {
                 let of_jobs = MeasureInfo::of(&claim.measures[0]).of_jobs();
                 samples.push(alone(at, point, (first, of_jobs), runs.drawn));
             }

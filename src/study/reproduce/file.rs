@@ -270,10 +270,9 @@ fn expects(keys: &ClaimKeys, measures: &[String]) -> Result<Expects, ClaimError>
     }
     let bound = matches!(keys.relation.as_deref(), Some("at-least" | "at-most"));
     match (keys.published, keys.relation.as_deref()) {
-        (None, Some(_)) if bound => refuse(
-            "a bound without its number",
-            "give the number that was published: `published = 0.91`",
-        ),
+        (None, Some(_)) if bound => {
+            refuse("a bound without its number", "give the number that was published: `published = 0.91`")
+        }
         (Some(_), Some(_)) if !bound => {
             refuse("both `published` and `relation`", "a claim is a number or a relation: make it two")
         }

@@ -50,7 +50,10 @@ fn types_are_drawn_by_their_shares() {
     let draft = spec.workflow(5).unwrap().draft();
     let computing = draft.tasks.iter().filter(|task| task.kind == "compute").count();
     assert!(draft.tasks.iter().all(|task| ["compute", "store-2"].contains(&&*task.kind)));
-    assert!((computing as f64 / 3000.0 - 2.0 / 3.0).abs() < 4.0 * (2.0_f64 / 9.0 / 3000.0).sqrt(), "{computing}");
+    assert!(
+        (computing as f64 / 3000.0 - 2.0 / 3.0).abs() < 4.0 * (2.0_f64 / 9.0 / 3000.0).sqrt(),
+        "{computing}"
+    );
     let plain = "layered[tasks=3000]".parse::<ShapeSpec>().unwrap().workflow(5).unwrap().draft();
     assert!(plain.tasks.iter().all(|task| task.kind == "task"));
     assert!(plain.tasks.iter().zip(&draft.tasks).all(|(one, other)| one.inputs.len() == other.inputs.len()));

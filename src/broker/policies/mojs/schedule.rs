@@ -161,7 +161,8 @@ impl Taken {
 
 impl Merits {
     fn of(pools: &[Pool]) -> Self {
-        let watts = |pool: &Pool| pool.facts.busy.milliwatts().max(1) as f64 * pool.facts.pue_ppm.max(1) as f64;
+        let watts =
+            |pool: &Pool| pool.facts.busy.milliwatts().max(1) as f64 * pool.facts.pue_ppm.max(1) as f64;
         let speed = |pool: &Pool| pool.facts.speed.units() as f64;
         let shares = |values: Vec<f64>| -> Vec<f64> {
             let most = values.iter().copied().fold(0.0, f64::max);
@@ -210,10 +211,20 @@ impl Instance {
     ) -> Self {
         let count = pools.len();
         let room: Vec<u32> = holes.0.iter().map(finally_free).collect();
-        let fits = |task: usize, pool: usize| open.run(task, pool).is_some() && open.procs(task, pool) <= room[pool];
-        let mut order = Order::of(dag, |task| limits.due(task).micros(), |task| (0..count).any(|pool| fits(task, pool)), most);
+        let fits =
+            |task: usize, pool: usize| open.run(task, pool).is_some() && open.procs(task, pool) <= room[pool];
+        let mut order = Order::of(
+            dag,
+            |task| limits.due(task).micros(),
+            |task| (0..count).any(|pool| fits(task, pool)),
+            most,
+        );
         // Those that are late keep their order among each other.
-        order.due.iter_mut().filter(|due| **due < u64::MAX).for_each(|due| *due = due.saturating_sub(now.micros()));
+        order
+            .due
+            .iter_mut()
+            .filter(|due| **due < u64::MAX)
+            .for_each(|due| *due = due.saturating_sub(now.micros()));
         let choices: Vec<Vec<u32>> = order
             .tasks
             .iter()
@@ -241,10 +252,14 @@ impl Instance {
         });
         let need: u64 = need.sum();
         let free = holes.0.iter().map(|profile| free_times(profile, now, need)).collect();
-        let spare = holes.0.iter().map(|profile| profile.steps().next().map_or(0, |(_, free)| free.max(0).unsigned_abs()));
+        let spare = holes
+            .0
+            .iter()
+            .map(|profile| profile.steps().next().map_or(0, |(_, free)| free.max(0).unsigned_abs()));
         let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
         let links = pairs.map(|(from, to)| links.pair(from, to)).collect();
-        Self::built(entries, (dag, choices, order), (links, free, Merits::of(pools)), spare.collect()).with(next)
+        Self::built(entries, (dag, choices, order), (links, free, Merits::of(pools)), spare.collect())
+            .with(next)
     }
 
     /// The instance with what follows from these parts.
@@ -287,7 +302,8 @@ impl Instance {
 
     /// The same instance, whose tasks get processors in this order.
     pub(super) fn with(mut self, next: Next) -> Self {
-        let together = self.inputs.is_empty() && self.entries.windows(2).all(|pair| pair[0].ready == pair[1].ready);
+        let together =
+            self.inputs.is_empty() && self.entries.windows(2).all(|pair| pair[0].ready == pair[1].ready);
         // Tasks that could all begin at once are in the order of genes in any case.
         if next == Next::Ready && !together {
             let mut waiting = vec![Vec::new(); self.genes()];
@@ -383,7 +399,11 @@ impl Instance {
 
     /// Working memory.
     pub(super) fn scratch(&self) -> Scratch {
-        Scratch { pools: vec![Taken::default(); self.pools], ends: vec![0; self.genes()], ..Scratch::default() }
+        Scratch {
+            pools: vec![Taken::default(); self.pools],
+            ends: vec![0; self.genes()],
+            ..Scratch::default()
+        }
     }
 
     /// When the task of a gene can start in a pool if processors are free, where those before it have these pools and end then.
@@ -454,7 +474,8 @@ impl Instance {
                 let from = self.ready(at, *pool as usize, &chromosome, ends);
                 let start = from.max(pools[*pool as usize].free_at(&self.free[*pool as usize], entry.procs));
                 let end = start.saturating_add(entry.run);
-                let idle = Reverse(self.spare[*pool as usize].saturating_sub(pools[*pool as usize].first as u32));
+                let idle =
+                    Reverse(self.spare[*pool as usize].saturating_sub(pools[*pool as usize].first as u32));
                 if best.is_none_or(|(least, most, ..)| (end, idle) < (least, most)) {
                     best = Some((end, idle, *pool, from));
                 }
@@ -508,7 +529,8 @@ impl Instance {
         let TaskTable { processors, free, runs, energy, over, due, edges, latency } = table;
         let (tasks, pools) = (runs.len(), processors.len());
         let bytes = |bytes: f64| crate::units::Bytes::new(bytes as u64);
-        let dag = Dag::new(tasks, edges.iter().map(|(from, to, data)| (*from, *to, bytes(*data)))).expect("no cycle");
+        let dag = Dag::new(tasks, edges.iter().map(|(from, to, data)| (*from, *to, bytes(*data))))
+            .expect("no cycle");
         let order = Order::of(&dag, |task| due[task], |_| true, tasks);
         let entry = |task: u32, pool: usize| {
             let task = task as usize;
