@@ -16,15 +16,20 @@ use self::schedule::{ABOUT, Instance, Next, OBJECTIVES, Scratch, chromosomes, fi
 use super::ahead::{Group, of_none};
 use crate::broker::mapping::Links;
 use crate::broker::{
-    Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, Front, GridView, OpenTasks, Planned,
-    PlanningFacts, Put, Reason, Task, TaskLimits,
+    Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, Front, GridView, OpenTasks,
+    Planned, PlanningFacts, Put, Reason, Task, TaskLimits,
 };
 use crate::model::{JobId, Named, NamedError, ParamInfo};
 use crate::search::{Archive, Method, Problem, Search, Settings, WeightedSum, exhaustive};
 use crate::units::{Span, Time};
 use crate::workload::random::Stream;
 
-const fn param(key: &'static str, values: &'static str, default: &'static str, doc: &'static str) -> ParamInfo {
+const fn param(
+    key: &'static str,
+    values: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> ParamInfo {
     ParamInfo { key, values, default, doc }
 }
 
@@ -33,23 +38,58 @@ const WEIGHT: &str = "a number from 0 to 1000";
 const PARAMS: [ParamInfo; 19] = [
     param("interval", "a duration above 0 s", "10 min", "how long after a planning the next one is"),
     param("min_queued", "a number from 1", "1", "how many tasks a planning queues at least"),
-    param("most", "a number from 1", "500", "how many tasks a planning considers at most: those that are due first, with what they wait for"),
+    param(
+        "most",
+        "a number from 1",
+        "500",
+        "how many tasks a planning considers at most: those that are due first, with what they wait for",
+    ),
     param("population", "an even number from 4 to 10000", "100", "the number of chromosomes"),
     param("generations", "a number from 1 to 1000000", "200", "the number of generations"),
     param("crossover", "a number from 0 to 1", "0.9", "the probability that two parents are crossed"),
     param("points", "a number from 1 to 100", "2", "the number of cuts of the k-point crossover"),
-    param("search", "nsga2, sum or random", "nsga2", "how is searched: NSGA-II, or one of two controls with as many evaluations, a genetic algorithm of the weighted sum and random search"),
-    param("start", "rules, mappers or random", "rules", "whether the first population has the schedules of simple rules: where each task ends first, runs shortest, takes least energy, or exceeds its budget least; and those of min-min, max-min and sufferage"),
-    param("choose", "sum or knee", "sum", "which schedule of the first front is the plan: the one with the least weighted sum, or the knee"),
+    param(
+        "search",
+        "nsga2, sum or random",
+        "nsga2",
+        "how is searched: NSGA-II, or one of two controls with as many evaluations, a genetic algorithm of the weighted sum and random search",
+    ),
+    param(
+        "start",
+        "rules, mappers or random",
+        "rules",
+        "whether the first population has the schedules of simple rules: where each task ends first, runs shortest, takes least energy, or exceeds its budget least; and those of min-min, max-min and sufferage",
+    ),
+    param(
+        "choose",
+        "sum or knee",
+        "sum",
+        "which schedule of the first front is the plan: the one with the least weighted sum, or the knee",
+    ),
     param("makespan", WEIGHT, "1", "the weight of the makespan"),
     param("idle", WEIGHT, "1", "the weight of what processors are idle before they are free for good"),
     param("lateness", WEIGHT, "1", "the weight of the exponential penalty for what ends after its deadline"),
     param("overspending", WEIGHT, "1", "the weight of what tasks cost beyond their budgets"),
     param("energy", WEIGHT, "1", "the weight of the energy"),
     param("on_change", "yes or no", "yes", "whether a pool that comes or goes makes it plan at once"),
-    param("on_arrival", "yes or no", "yes", "whether a task that comes makes it plan at once if no other waits with the broker"),
-    param("order", "due or ready", "due", "which task is the next to get processors, of those that wait for none without: the one that is due first, or the one that could begin first, and of equals the one that is due first"),
-    param("per_gene", "a duration", "0 s", "the virtual time that planning takes for each task of each evaluated schedule; a planning has no more tasks than it has time for in an `interval`"),
+    param(
+        "on_arrival",
+        "yes or no",
+        "yes",
+        "whether a task that comes makes it plan at once if no other waits with the broker",
+    ),
+    param(
+        "order",
+        "due or ready",
+        "due",
+        "which task is the next to get processors, of those that wait for none without: the one that is due first, or the one that could begin first, and of equals the one that is due first",
+    ),
+    param(
+        "per_gene",
+        "a duration",
+        "0 s",
+        "the virtual time that planning takes for each task of each evaluated schedule; a planning has no more tasks than it has time for in an `interval`",
+    ),
 ];
 
 pub(super) fn info() -> BrokerPolicyInfo {
@@ -86,22 +126,43 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
         *weight = given.unwrap_or(1.0);
     }
     if weights.iter().all(|weight| *weight == 0.0) {
-        return Err(NamedError::bad_value("mojs", ABOUT[0].name, 0, "above 0, as one of the weights must be"));
+        return Err(NamedError::bad_value(
+            "mojs",
+            ABOUT[0].name,
+            0,
+            "above 0, as one of the weights must be",
+        ));
     }
     let on_change = named.take_choice("on_change", &[("yes", true), ("no", false)])?.unwrap_or(true);
     let on_arrival = named.take_choice("on_arrival", &[("yes", true), ("no", false)])?.unwrap_or(true);
-    let next = named.take_choice("order", &[("due", Next::Due), ("ready", Next::Ready)])?.unwrap_or(Next::Due);
+    let next =
+        named.take_choice("order", &[("due", Next::Due), ("ready", Next::Ready)])?.unwrap_or(Next::Due);
     let per_gene = named.take("per_gene", "a duration")?.unwrap_or(Span::ZERO);
     let one = per_gene.micros().saturating_mul((population * generations) as u64);
     let interval = interval.unwrap_or(Span::from_secs(600));
     if one > interval.micros() {
         let most = interval.micros() / (population * generations) as u64;
-        let expected = format!("at most {most} us, with which a planning of one task takes the whole `interval` of {interval} s");
+        let expected = format!(
+            "at most {most} us, with which a planning of one task takes the whole `interval` of {interval} s"
+        );
         return Err(NamedError::bad_value("mojs", "per_gene", format!("{per_gene} s"), &expected));
     }
     let settings = Settings { population, generations, crossover, distinct: true, ..Settings::default() };
     let choice = if knee { Choice::Knee } else { Choice::Sum(weights) };
-    let terms = Terms { interval, min_queued, most, points, by, start, choice, weights, on_change, on_arrival, next, per_gene };
+    let terms = Terms {
+        interval,
+        min_queued,
+        most,
+        points,
+        by,
+        start,
+        choice,
+        weights,
+        on_change,
+        on_arrival,
+        next,
+        per_gene,
+    };
     let plans = BrokerAbilities { batch: true, workflows: true, random: true, ..BrokerAbilities::PLAIN };
     let abilities = BrokerAbilities { objectives: &ABOUT, ..plans };
     Ok((Box::new(Mojs { terms, settings, seed, kept: Kept::default() }), abilities))
@@ -205,7 +266,8 @@ impl Problem for Chromosomes<'_> {
         match stream.below(3) {
             0 => {
                 let genes = one.len() as u64;
-                let mut cuts: Vec<usize> = (0..self.points).map(|_| stream.below(genes + 1) as usize).collect();
+                let mut cuts: Vec<usize> =
+                    (0..self.points).map(|_| stream.below(genes + 1) as usize).collect();
                 cuts.sort_unstable();
                 k_point(one, other, &cuts);
             }
@@ -290,12 +352,7 @@ impl Mojs {
     }
 
     /// What the search finds; `None` if it cannot begin, which the parameters rule out.
-    fn found(
-        &self,
-        instance: &Instance,
-        reference: &[f64; OBJECTIVES],
-        rules: &[Vec<u32>],
-    ) -> Option<Found> {
+    fn found(&self, instance: &Instance, reference: &[f64; OBJECTIVES], rules: &[Vec<u32>]) -> Option<Found> {
         let Terms { points, by, weights, .. } = &self.terms;
         let problem = Chromosomes { instance, points: *points };
         let settings = Settings {
@@ -312,9 +369,15 @@ impl Mojs {
         let method = match by {
             By::Nsga2 => Method::Nsga2,
             By::Random => Method::Random,
-            By::Sum => Method::WeightedSum(WeightedSum::new(weights, &reference.map(|worst| (0.0, worst))).ok()?),
+            By::Sum => {
+                Method::WeightedSum(WeightedSum::new(weights, &reference.map(|worst| (0.0, worst))).ok()?)
+            }
         };
-        let first = if self.terms.start == Start::Random { &[] } else { &rules[..rules.len().min(settings.population)] };
+        let first = if self.terms.start == Start::Random {
+            &[]
+        } else {
+            &rules[..rules.len().min(settings.population)]
+        };
         let found = Search::new(&problem, method, settings, first).ok()?.run().ok()?;
         // The last population may have lost, to others that are less crowded, what it began with.
         let mut front = Archive::unbounded(OBJECTIVES).ok()?;
@@ -329,12 +392,7 @@ impl Mojs {
     }
 
     /// What is found if no schedule is better than one of these.
-    fn of_front(
-        &self,
-        front: &Archive<Vec<u32>>,
-        reference: &[f64; OBJECTIVES],
-        evaluations: u64,
-    ) -> Found {
+    fn of_front(&self, front: &Archive<Vec<u32>>, reference: &[f64; OBJECTIVES], evaluations: u64) -> Found {
         let points: Vec<&[f64]> = front.points().iter().collect();
         let values = self.terms.choice.values(&points, reference);
         let chromosomes: Vec<&Vec<u32>> = front.genomes().iter().collect();
@@ -384,7 +442,12 @@ impl Mojs {
         // A workflow has no cycle.
         let Some((dag, open, workflows)) = group.opened(view, links) else { return view.done() };
         let limits = TaskLimits::of(view, &open, &workflows);
-        let instance = Instance::new((&dag, &open, &limits), (view.pools(), links, &holes), now, (most, self.terms.next, |choices: &[Vec<u32>]| self.takes(choices)));
+        let instance = Instance::new(
+            (&dag, &open, &limits),
+            (view.pools(), links, &holes),
+            now,
+            (most, self.terms.next, |choices: &[Vec<u32>]| self.takes(choices)),
+        );
         if instance.genes() == 0 {
             return view.done();
         }
@@ -434,8 +497,7 @@ fn put(job: JobId, chromosome: &[u32], instance: &Instance, open: &OpenTasks<'_>
 
 impl BrokerPolicy for Mojs {
     fn plan(&mut self, view: &mut GridView<'_>) -> Answer {
-        let there: Vec<bool> =
-            view.pools().iter().map(|pool| pool.open && pool.report.present > 0).collect();
+        let there: Vec<bool> = view.pools().iter().map(|pool| pool.open && pool.report.present > 0).collect();
         let changed = !self.kept.there.is_empty() && self.kept.there != there;
         self.kept.there = there;
         let is_first = self.kept.idle && self.terms.on_arrival && !view.tasks().undecided().is_empty();

@@ -137,7 +137,7 @@ fn sites(rows: &[Row]) -> Vec<(SiteSpec, Ledger)> {
     rows.iter().map(site).collect()
 }
 
-/// Shares of the makespan are rounded in the paper, utilizations are cut off.
+/// Shares of the makespan are rounded in the paper; of utilizations some are, and some are cut off.
 #[test]
 fn both_columns_of_the_tables_follow_from_their_times() {
     for (table, rows, [least_share, least, mean, idle]) in TABLES {
@@ -145,7 +145,8 @@ fn both_columns_of_the_tables_follow_from_their_times() {
         let (all, each) = finishes(Some(Time::ZERO), &sites(rows), &last);
         for (row, site) in rows.iter().zip(each) {
             assert_eq!((site.share.unwrap() * 1e4).round() as u64, row.3, "{table}: {row:?}");
-            assert_eq!((site.utilization.unwrap() * 1e4) as u64, row.4, "{table}: {row:?}");
+            let off = site.utilization.unwrap() * 1e4 - row.4 as f64;
+            assert!(off.abs() < 1.0, "{table}: {row:?} is off by {off}");
         }
         let near = |value: Option<f64>, printed: f64, by: f64| (value.unwrap() - printed).abs() <= by;
         assert!(near(all.least_share, least_share / 100.0, 5e-5), "{table}: {all:?}");

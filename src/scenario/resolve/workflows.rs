@@ -5,7 +5,8 @@ use std::path::Path as FilePath;
 
 use super::Checker;
 use crate::model::{
-    BrokerSpec, Named, SiteSpec, TaskFailures, WorkflowOverheads, WorkflowSettings, did_you_mean, nearest,
+    BrokerSpec, MachineGroup, Named, SiteSpec, TaskFailures, WorkflowOverheads, WorkflowSettings,
+    did_you_mean, nearest,
 };
 use crate::scenario::defaults::generator_in;
 use crate::scenario::keys::{WorkflowKeys, WorkloadKeys};
@@ -183,24 +184,23 @@ impl Checker<'_> {
             return;
         };
         let limits = || portal.iter().filter_map(|of| of.limits.as_ref());
-        let mut parts = sites.iter().flat_map(|site| &site.partitions);
-        let draws = parts.any(|part| part.groups.iter().any(|group| group.busy != Power::ZERO));
-        for (key, is_there, what) in [
+        let groups = || sites.iter().flat_map(|site| &site.partitions).flat_map(|part| &part.groups);
+        let draws = |of: &MachineGroup| of.busy != Power::ZERO;
+        let has_deadline = limits().any(|limits| limits.deadline.is_some());
+        let has_budget = limits().any(|limits| limits.budget.is_some());
+        for (key, is_there, problem) in [
+            ("lateness", has_deadline, "has no effect: no workload of the portal has a `deadline`"),
+            ("overspending", has_budget, "has no effect: no workload of the portal has a `budget`"),
+            ("energy", groups().any(draws), "has no effect: no machine has a `busy` power"),
             (
-                "lateness",
-                limits().any(|limits| limits.deadline.is_some()),
-                "no workload of the portal has a `deadline`",
+                "energy",
+                groups().all(draws) || !groups().any(draws),
+                "prefers machines that have no `busy` power: they count as if they drew nothing",
             ),
-            (
-                "overspending",
-                limits().any(|limits| limits.budget.is_some()),
-                "no workload of the portal has a `budget`",
-            ),
-            ("energy", draws, "no machine has a `busy` power"),
         ] {
             let is_given = policy.params.get(key).is_some_and(|weight| weight.parse() != Ok(0.0));
             if is_given && !is_there {
-                let message = format!("`{key}` of `mojs` has no effect: {what}");
+                let message = format!("`{key}` of `mojs` {problem}");
                 self.warn(&Path::default().key("broker").key("policy"), message);
             }
         }

@@ -67,7 +67,9 @@ pub(super) fn rebalance<'a>(
     }
     let load = |pool: u32| counts[pool as usize] as f64 / f64::from(merits.processors[pool as usize].max(1));
     let pools = 0..counts.len() as u32;
-    let Some(most) = pools.reduce(|most, pool| if load(pool) > load(most) { pool } else { most }) else { return };
+    let Some(most) = pools.reduce(|most, pool| if load(pool) > load(most) { pool } else { most }) else {
+        return;
+    };
     let own = counts[most as usize];
     if own == 0 {
         return;

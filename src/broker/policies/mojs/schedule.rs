@@ -194,7 +194,8 @@ impl Taken {
 
 impl Merits {
     fn of(pools: &[Pool]) -> Self {
-        let watts = |pool: &Pool| pool.facts.busy.milliwatts().max(1) as f64 * pool.facts.pue_ppm.max(1) as f64;
+        let watts =
+            |pool: &Pool| pool.facts.busy.milliwatts().max(1) as f64 * pool.facts.pue_ppm.max(1) as f64;
         let speed = |pool: &Pool| pool.facts.speed.units() as f64;
         let shares = |values: Vec<f64>| -> Vec<f64> {
             let most = values.iter().copied().fold(0.0, f64::max);
@@ -248,7 +249,8 @@ impl Instance {
     ) -> Self {
         let count = pools.len();
         let room: Vec<u32> = holes.0.iter().map(finally_free).collect();
-        let fits = |task: usize, pool: usize| open.run(task, pool).is_some() && open.procs(task, pool) <= room[pool];
+        let fits =
+            |task: usize, pool: usize| open.run(task, pool).is_some() && open.procs(task, pool) <= room[pool];
         let key = |task: usize| (limits.due(task).micros(), open.task(task).id().0);
         let order = Order::of(dag, key, |task| (0..count).any(|pool| fits(task, pool)), most);
         let micros = |time: Time| time.micros() as f64;
@@ -262,7 +264,8 @@ impl Instance {
         };
         let due = Due::new(order.tasks.iter().map(due).collect(), order.tasks.iter().filter_map(given));
         let budgets = order.tasks.iter().filter_map(|task| limits.budget(*task as usize));
-        let budget = budgets.map(|budget| budget.nanos().max(0) as f64 / 1e9).sum::<f64>() / order.tasks.len().max(1) as f64;
+        let budget = budgets.map(|budget| budget.nanos().max(0) as f64 / 1e9).sum::<f64>()
+            / order.tasks.len().max(1) as f64;
         let choices: Vec<Vec<u32>> = order
             .tasks
             .iter()
@@ -282,7 +285,13 @@ impl Instance {
             let weight = power(&pools[pool]) / heaviest;
             let energy = run.as_secs_f64() * f64::from(procs) * weight;
             // What is planned leaves when the plan is there.
-            Entry { run: run.micros(), procs, ready: ready.micros().saturating_add(takes.micros()), over, energy }
+            Entry {
+                run: run.micros(),
+                procs,
+                ready: ready.micros().saturating_add(takes.micros()),
+                over,
+                energy,
+            }
         };
         let of_task = |task: u32| (0..count).map(move |pool| (task as usize, pool));
         let entries: Vec<Entry> =
@@ -293,11 +302,19 @@ impl Instance {
         });
         let need: u64 = need.sum();
         let free = holes.0.iter().map(|profile| free_times(profile, now, need)).collect();
-        let spare = holes.0.iter().map(|profile| profile.steps().next().map_or(0, |(_, free)| free.max(0).unsigned_abs()));
+        let spare = holes
+            .0
+            .iter()
+            .map(|profile| profile.steps().next().map_or(0, |(_, free)| free.max(0).unsigned_abs()));
         let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
         let moves = order.tasks.iter().any(|task| dag.predecessors(*task as usize).next().is_some());
         let links = if moves { pairs.map(|(from, to)| links.pair(from, to)).collect() } else { Vec::new() };
-        let built = Self::built(entries, (dag, choices, order, due), (links, free, Merits::of(pools)), spare.collect());
+        let built = Self::built(
+            entries,
+            (dag, choices, order, due),
+            (links, free, Merits::of(pools)),
+            spare.collect(),
+        );
         Self { budget, takes, ..built }.with(next)
     }
 
@@ -341,7 +358,8 @@ impl Instance {
 
     /// The same instance, whose tasks get processors in this order.
     pub(super) fn with(mut self, next: Next) -> Self {
-        let together = self.inputs.is_empty() && self.entries.windows(2).all(|pair| pair[0].ready == pair[1].ready);
+        let together =
+            self.inputs.is_empty() && self.entries.windows(2).all(|pair| pair[0].ready == pair[1].ready);
         // Tasks that could all begin at once are in the order of genes in any case.
         if next == Next::Ready && !together {
             let mut waiting = vec![Vec::new(); self.genes()];
@@ -437,7 +455,11 @@ impl Instance {
 
     /// Working memory.
     pub(super) fn scratch(&self) -> Scratch {
-        Scratch { pools: vec![Taken::default(); self.pools], ends: vec![0; self.genes()], ..Scratch::default() }
+        Scratch {
+            pools: vec![Taken::default(); self.pools],
+            ends: vec![0; self.genes()],
+            ..Scratch::default()
+        }
     }
 
     /// When the task of a gene can start in a pool if processors are free, where those before it have these pools and end then.
@@ -571,7 +593,8 @@ impl Instance {
         let TaskTable { processors, free, runs, energy, over, due, edges, latency } = table;
         let (tasks, pools) = (runs.len(), processors.len());
         let bytes = |bytes: f64| crate::units::Bytes::new(bytes as u64);
-        let dag = Dag::new(tasks, edges.iter().map(|(from, to, data)| (*from, *to, bytes(*data)))).expect("no cycle");
+        let dag = Dag::new(tasks, edges.iter().map(|(from, to, data)| (*from, *to, bytes(*data))))
+            .expect("no cycle");
         let order = Order::of(&dag, |task| (due[task], task as u64), |_| true, tasks);
         let at = |task: &u32| Some(due[*task as usize]).filter(|due| *due < u64::MAX).map(|due| due as f64);
         let all = || order.tasks.iter().map(at);

@@ -18,8 +18,10 @@ fn the_probabilities_of_the_paper() {
         // What is exact to three digits must not fall below by rounding.
         genes.map(|(one, other)| (share(merits, one - 1, other - 1) * 1_000.0 + 1e-9) as u32).collect()
     };
-    let first = [485, 562, 588, 500, 526, 411, 514, 540, 485, 500, 473, 526, 500, 548, 514, 411, 526, 526, 562, 526];
-    let second = [413, 459, 411, 500, 451, 588, 586, 538, 413, 500, 548, 451, 500, 375, 586, 588, 451, 451, 459, 451];
+    let first =
+        [485, 562, 588, 500, 526, 411, 514, 540, 485, 500, 473, 526, 500, 548, 514, 411, 526, 526, 562, 526];
+    let second =
+        [413, 459, 411, 500, 451, 588, 586, 538, 413, 500, 548, 451, 500, 375, 586, 588, 451, 451, 459, 451];
     assert_eq!(printed(&energy), first);
     assert_eq!(printed(&processing), second);
 }
@@ -199,7 +201,10 @@ fn what_chose_is_told() {
         told([2.0, 0.0, 0.0, 0.0, 0.5]),
         format!("the least weighted sum of 2 objectives (makespan 2, energy 0.5), {each}")
     );
-    assert!(told([0.0, 0.0, 1.0, 0.0, 0.0]).starts_with("the least value of its only weighted objective (lateness 1)"));
+    assert!(
+        told([0.0, 0.0, 1.0, 0.0, 0.0])
+            .starts_with("the least value of its only weighted objective (lateness 1)")
+    );
     assert!(Choice::Knee.told().rule.starts_with("the knee"));
 }
 
@@ -236,7 +241,11 @@ fn the_front_of_a_search_is_one() {
             let betters = |other: &&crate::model::FrontPoint| {
                 other.objectives.iter().zip(&point.objectives).all(|(other, own)| other <= own)
             };
-            assert_eq!(points.iter().filter(betters).count(), 1, "{choose}: only itself is no worse than {at}");
+            assert_eq!(
+                points.iter().filter(betters).count(),
+                1,
+                "{choose}: only itself is no worse than {at}"
+            );
         }
     }
 }
@@ -244,7 +253,10 @@ fn the_front_of_a_search_is_one() {
 #[test]
 fn what_no_search_can_be_is_refused_by_name() {
     let built = |written: &str| {
-        crate::broker::BrokerRegistry::standard().build(&written.parse().unwrap(), 1).map(|_| ()).map_err(|error| error.to_string())
+        crate::broker::BrokerRegistry::standard()
+            .build(&written.parse().unwrap(), 1)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     };
     built("mojs").unwrap();
     built("mojs[population=4,generations=1,interval=1 min,per_gene=1 us]").unwrap();
