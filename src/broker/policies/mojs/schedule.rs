@@ -26,7 +26,7 @@ const MOST_LATE: f64 = 50.0;
 
 /// The penalty of so late an end, in units of the mean time that tasks were given: exponential, and on along its tangent where that can no longer be told apart from
 /// others.
-fn penalty(late: f64) -> f64 {
+pub(super) fn penalty(late: f64) -> f64 {
     let curved = late.min(MOST_LATE);
     libm::expm1(curved) + libm::exp(curved) * (late - curved)
 }

@@ -250,6 +250,64 @@ fn the_front_of_a_search_is_one() {
     }
 }
 
+/// The matrices of known makespans under each heuristic; on machines of one processor no order changes a makespan.
+#[test]
+fn the_mappers_make_their_known_makespans() {
+    let table = |rows: &[[u64; 3]]| {
+        let tasks = rows.len();
+        Instance::of_table(TaskTable {
+            processors: vec![1; 3],
+            free: vec![vec![0]; 3],
+            runs: rows.iter().map(|row| row.map(|secs| secs * 1_000_000).to_vec()).collect(),
+            energy: vec![vec![1.0; 3]; tasks],
+            over: vec![vec![0.0; 3]; tasks],
+            due: vec![u64::MAX; tasks],
+            edges: Vec::new(),
+            latency: 0,
+        })
+    };
+    let makespans = |rows: &[[u64; 3]]| {
+        let instance = table(rows);
+        Mapper::ALL.map(|mapper| {
+            let chromosome = mapper.chromosome(&instance);
+            instance.decode(&chromosome, &mut instance.scratch(), |_, _, _| ())[0]
+        })
+    };
+    let a = [[13, 8, 17], [22, 15, 9], [4, 12, 7], [30, 21, 26], [11, 6, 18], [9, 19, 5]];
+    assert_eq!(makespans(&a), [34.0, 27.0, 28.0]);
+    let b = [[40, 20, 60], [30, 30, 30], [100, 10, 20], [15, 45, 25], [50, 50, 10]];
+    assert_eq!(makespans(&b), [40.0, 35.0, 40.0]);
+}
+
+/// A mapper maps a task when what it waits for is mapped, and counts its data.
+#[test]
+fn the_mappers_know_what_waits() {
+    let instance = three();
+    // By task: the first ends in both pools at 10 s, and goes to the first; the second would be alone in the fast pool until 15 s. The third gets its data there at 18 s.
+    let of_tasks = |chromosome: Vec<u32>| {
+        let mut pools = [0; 3];
+        instance.tasks().iter().zip(chromosome).for_each(|(task, pool)| pools[*task as usize] = pool);
+        pools
+    };
+    assert_eq!(of_tasks(Mapper::MinMin.chromosome(&instance)), [0, 1, 1]);
+}
+
+#[test]
+fn references_that_would_vanish_do_not() {
+    use super::choice::reference;
+    assert_eq!(reference([100.0, 0.001, 0.2, 0.5, 7.0], 3.0), [100.0, 100.0, 1.0, 3.0, 7.0]);
+    assert_eq!(reference([100.0, 0.0, 4.0, 5.0, 0.0], 0.0), [100.0, 100.0, 4.0, 5.0, 1.0]);
+}
+
+/// What is too late to be told apart by its exponent is still later or less late.
+#[test]
+fn the_penalty_of_lateness_grows_for_ever() {
+    let late = [0.5, 1.0, 50.0, 50.5, 400.0];
+    let penalties = late.map(super::schedule::penalty);
+    assert!((penalties[1] - (std::f64::consts::E - 1.0)).abs() < 1e-12);
+    assert!(penalties.windows(2).all(|two| two[0] < two[1] && two[1].is_finite()));
+}
+
 #[test]
 fn what_no_search_can_be_is_refused_by_name() {
     let built = |written: &str| {
@@ -267,7 +325,8 @@ fn what_no_search_can_be_is_refused_by_name() {
         ("mojs[interval=0 s]", "interval"),
         ("mojs[search=tabu]", "nsga2"),
         ("mojs[min_queued=0]", "min_queued"),
-        ("mojs[population=10,generations=100,interval=10 s,per_gene=11 ms]", "at most 10 ms"),
+        ("mojs[choose=knee,energy=2]", "where a weight is given"),
+        ("mojs[population=10,generations=100,interval=10 s,per_gene=11 ms]", "at most 10000 us"),
     ] {
         let problem = built(written).unwrap_err();
         assert!(problem.contains(says), "{written}: {problem}");
