@@ -3,7 +3,7 @@
 use super::legend::{self, Entry, Swatch};
 use super::numbers::cell;
 use super::plot::{NORMAL, SMALL};
-use super::sheet::{Anchor, Sheet, UNIT, fitted, polyline};
+use super::sheet::{Anchor, Sheet, UNIT, fitted, polyline, text_width};
 use super::{Chart, Ink, Numbers, Paint};
 
 /// An axis, from the least value at its foot to the largest at its head.
@@ -47,7 +47,11 @@ pub struct ParallelChart {
 
 /// Pixels above the axes for a title and the label of an end, and below them for the label of the other end.
 const HEAD: i32 = 40;
+/// Pixels for the second line of titles, if one of them does not fit into a line.
+const SECOND: i32 = 14;
 const FOOT: i32 = 22;
+/// What stays free between the titles of neighbours, in units.
+const ROOM: i32 = 4 * UNIT;
 /// The ink of the marked line, and of the others.
 const MARKED: Ink = Ink::Series(0);
 const OTHERS: Ink = Ink::Muted;
@@ -60,13 +64,15 @@ impl Chart for ParallelChart {
         if self.lines.len() > 1 {
             entries.push((self.kinds.1.clone(), OTHERS, Swatch::Line));
         }
-        let top = legend::height(&entries, width - 32) + 6 + HEAD;
+        let slot = width * UNIT / self.axes.len().max(1) as i32;
+        let broken = self.axes.iter().any(|axis| text_width(&axis.title, NORMAL) > slot - ROOM);
+        let above = if broken { HEAD + SECOND } else { HEAD };
+        let top = legend::height(&entries, width - 32) + 6 + above;
         let sheet = Sheet::new(width as u32, (top + height + FOOT) as u32, paint, &self.title);
         legend::draw(&sheet, &entries, 16, 2, width - 32);
-        let slot = width * UNIT / self.axes.len().max(1) as i32;
         let across = |at: usize| slot / 2 + slot * at as i32;
         let (head, foot) = (top * UNIT, (top + height) * UNIT);
-        self.draw_axes(&sheet, across, (head, foot), slot);
+        self.draw_axes(&sheet, across, (head, foot), (slot, broken));
         let corners = |line: &ParallelLine| -> Vec<(i32, i32)> {
             let up = |(axis, value): (&ParallelAxis, &f64)| {
                 let range = axis.largest - axis.least;
@@ -106,16 +112,31 @@ impl Chart for ParallelChart {
 }
 
 impl ParallelChart {
-    fn draw_axes(&self, sheet: &Sheet, across: impl Fn(usize) -> i32, (head, foot): (i32, i32), slot: i32) {
+    fn draw_axes(
+        &self,
+        sheet: &Sheet,
+        across: impl Fn(usize) -> i32,
+        (head, foot): (i32, i32),
+        (slot, broken): (i32, bool),
+    ) {
         for (at, axis) in self.axes.iter().enumerate() {
             let x = across(at);
             sheet.stroke(&polyline([(x, head), (x, foot)]), Ink::Axis, 1.0, 1.0);
             let write = |text: &str, y: i32, size: f64, ink: Ink| {
-                if let Some(text) = fitted(text, size, slot - 6 * UNIT) {
+                if let Some(text) = fitted(text, size, slot - ROOM) {
                     sheet.text(&text, (x, y), size, ink, Anchor::Middle, false);
                 }
             };
-            write(&axis.title, head - 24 * UNIT, NORMAL, Ink::Text);
+            // The unit goes below the name, and a long name is smaller.
+            let unit = axis.title.find(" (").filter(|_| broken);
+            let (name, unit) = axis.title.split_at(unit.unwrap_or(axis.title.len()));
+            let fit = f64::from(slot - ROOM) / f64::from(text_width(name, NORMAL).max(1));
+            let size = libm::floor(NORMAL * fit.clamp(0.6, 1.0) * 10.0) / 10.0;
+            let first = if broken { head - (24 + SECOND) * UNIT } else { head - 24 * UNIT };
+            write(name, first, size, Ink::Text);
+            if !unit.is_empty() {
+                write(unit.trim_start(), head - 24 * UNIT, NORMAL, Ink::Text);
+            }
             if axis.largest > axis.least {
                 write(&axis.ends.1, head - 7 * UNIT, SMALL, Ink::Muted);
             }
@@ -166,6 +187,14 @@ mod tests {
         );
         assert!(svg.contains("<title>one (s): 0</title>"), "{svg}");
         assert_eq!(chart.numbers().csv(), "line,marked,one_s,same_s,other_s\n1,yes,0,0,2\n2,no,10,0,0\n");
+    }
+
+    #[test]
+    fn titles_that_do_not_fit_have_their_unit_below() {
+        let mut narrow = chart(&[&[0.0, 0.0, 2.0]]);
+        narrow.axes[0].title = "overspending a task (s)".to_owned();
+        let svg = narrow.svg(Paint::Page);
+        assert!(svg.contains(">overspending a task</text>") && svg.contains(">(s)</text>"), "{svg}");
     }
 
     #[test]

@@ -40,8 +40,8 @@ pub(super) fn section(all: &Plannings, wanted: Option<u64>) -> Result<Section, R
     let titles: Vec<String> = all.columns.iter().map(|column| title(column)).collect();
     section.tables.push(best(&all.shown, &titles));
     let caption = format!(
-        "The front of planning {planning}: a line is a schedule, each objective has an axis from its least value in the front, below, to its largest. Less is \
-         better."
+        "The front of planning {planning}: a line is a schedule, each objective has an axis from its least value in the front, below, to its largest; \
+         where all have the same, the lines cross the middle. Less is better."
     );
     let axis = |(at, column): (usize, &String)| {
         let values = || all.shown.iter().filter_map(move |row| row.objectives.get(at).copied());
