@@ -220,6 +220,7 @@ fn a_future_writes_the_files_it_is_asked_for() {
         segments: false,
         events: false,
         workflows: false,
+        fronts: &[],
         scenario,
         batsim: None,
         ..everything()
@@ -231,10 +232,21 @@ fn a_future_writes_the_files_it_is_asked_for() {
     assert_eq!(contents(folder.path()), past, "the past stays as it was, however the copy was linked to it");
 }
 
+/// A fork may go on with a policy that keeps fronts where the one before kept none.
+#[test]
+fn a_future_may_begin_a_file_of_fronts() {
+    let (folder, mark) = interrupted(&OutputOptions { fronts: &[], ..everything() });
+    let future = tempfile::tempdir().unwrap();
+    OutputDir::copy_past(folder.path(), future.path(), &mark).unwrap();
+    drop(resume(future.path(), &everything(), &mark).unwrap());
+    let fronts = fs::read_to_string(future.path().join("fronts.csv")).unwrap();
+    assert_eq!(fronts, "planning,at,tasks,evaluations,point,chosen,value,makespan_s,lateness\n");
+}
+
 /// If this fails because the form of a mark was changed on purpose, raise its layout version.
 #[test]
 fn the_form_of_a_mark_is_that_of_its_layout() {
-    let (_folder, mark) = interrupted(&OutputOptions { workflows: false, ..everything() });
+    let (_folder, mark) = interrupted(&OutputOptions { workflows: false, fronts: &[], ..everything() });
     let bytes = postcard::to_allocvec(&mark).unwrap();
     let pinned = format!("{} {:032x}", bytes.len(), xxhash_rust::xxh3::xxh3_128(&bytes));
     insta::assert_snapshot!(pinned, @"178 06388b5aa2bab1c4f2ed54a15219b3c5");

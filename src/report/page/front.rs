@@ -9,6 +9,8 @@ use crate::report::series::Plannings;
 
 /// Height of the axes of the figure, in pixels.
 const HEIGHT: u32 = 240;
+/// Most schedules that are drawn beside the best in each objective.
+const LINES: usize = 400;
 
 /// The front of one planning, drawn, and a table of its best schedules.
 pub(super) fn section(all: &Plannings, wanted: Option<u64>) -> Result<Section, ReportError> {
@@ -54,25 +56,47 @@ pub(super) fn section(all: &Plannings, wanted: Option<u64>) -> Result<Section, R
         let ends = (end(least), end(largest));
         ParallelAxis { title: titles[at].clone(), data: column.clone(), least, largest, ends }
     };
-    let line = |row: &FrontRow| ParallelLine { name: row.point.to_string(), values: row.objectives.clone() };
+    let drawn = drawn(&all.shown);
+    let others = match all.shown.len() - drawn.len() {
+        0 => format!("{} of the front", noun(drawn.len() as u64 - 1, "other schedule")),
+        left => format!(
+            "{} of the front with least values or best in an objective, without {}",
+            noun(drawn.len() as u64 - 1, "other schedule"),
+            count(left as u64)
+        ),
+    };
+    let line = |at: &usize| {
+        let row = &all.shown[*at];
+        ParallelLine { name: row.point.to_string(), values: row.objectives.clone() }
+    };
     let chart = ParallelChart {
         title: caption.clone(),
         axes: all.columns.iter().enumerate().map(axis).collect(),
-        lines: all.shown.iter().map(line).collect(),
-        kinds: (
-            "chosen".to_owned(),
-            format!("{} of the front", noun(all.shown.len() as u64 - 1, "other schedule")),
-        ),
+        lines: drawn.iter().map(line).collect(),
+        kinds: ("chosen".to_owned(), others),
         size: (WIDTH, HEIGHT),
     };
     section.figures.push(Figure::new("front", caption, chart, 1));
     Ok(section)
 }
 
+/// For each objective the place of the first schedule that is best in it.
+fn best_in_each(rows: &[FrontRow]) -> Vec<Option<usize>> {
+    best_of_each(&rows.iter().map(|row| &row.objectives[..]).collect::<Vec<_>>())
+}
+
+/// The places of the schedules that are drawn: the first of the front, and the best in each objective.
+fn drawn(rows: &[FrontRow]) -> Vec<usize> {
+    let best = best_in_each(rows).into_iter().flatten().filter(|at| *at >= LINES);
+    let mut drawn: Vec<usize> = (0..rows.len().min(LINES)).chain(best).collect();
+    drawn.sort_unstable();
+    drawn.dedup();
+    drawn
+}
+
 /// The chosen schedule and the best in each objective.
 fn best(rows: &[FrontRow], titles: &[String]) -> Table {
-    let objectives: Vec<&[f64]> = rows.iter().map(|row| &row.objectives[..]).collect();
-    let best = best_of_each(&objectives);
+    let best = best_in_each(rows);
     let mut shown: Vec<usize> = [0].into_iter().chain(best.iter().copied().flatten()).collect();
     shown.sort_unstable();
     shown.dedup();
@@ -108,5 +132,39 @@ fn title(column: &str) -> String {
     match found {
         Some((name, unit)) => format!("{} ({unit})", name.replace('_', " ")),
         None => column.replace('_', " "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Time;
+
+    fn row(point: u64, objectives: [f64; 2]) -> FrontRow {
+        FrontRow {
+            line: point + 1,
+            planning: 4,
+            at: Time::ZERO,
+            tasks: 20,
+            evaluations: 2_000,
+            point,
+            chosen: point == 1,
+            value: point as f64,
+            objectives: objectives.to_vec(),
+        }
+    }
+
+    #[test]
+    fn of_very_many_schedules_the_first_are_drawn_and_the_best_in_each_objective() {
+        let rows: Vec<FrontRow> = (0..1_000).map(|at| row(at + 1, [at as f64, -(at as f64)])).collect();
+        let expected: Vec<usize> = (0..LINES).chain([999]).collect();
+        assert_eq!(drawn(&rows), expected);
+        assert_eq!(drawn(&rows[..3]), [0, 1, 2]);
+    }
+
+    #[test]
+    fn columns_are_titles_with_units() {
+        let titles = ["makespan_s", "energy_proc_s", "lateness"].map(title);
+        assert_eq!(titles, ["makespan (s)", "energy (proc s)", "lateness"]);
     }
 }

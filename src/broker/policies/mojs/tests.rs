@@ -196,6 +196,7 @@ fn the_front_of_a_search_is_one() {
             choice,
             weights: [1.0; 5],
             on_change: true,
+            on_arrival: true,
             per_gene: Span::ZERO,
         };
         let settings = Settings { population: 8, generations: 5, ..Settings::default() };
