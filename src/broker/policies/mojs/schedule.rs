@@ -1,7 +1,7 @@
 //! What a chromosome says: which task runs where and when, and its five objectives.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use crate::broker::mapping::{Costs, Dag, Limits, Links, Placement, Profiles};
 use crate::broker::{OpenTasks, Pool, TaskLimits};
@@ -327,11 +327,12 @@ impl Instance {
     ) -> Self {
         let Order { tasks, is_whole } = order;
         let Due { at: due, slack } = due;
-        let genes: HashMap<u32, u32> = tasks.iter().zip(0..).map(|(task, gene)| (*task, gene)).collect();
+        let mut genes = vec![0; dag.tasks()];
+        tasks.iter().zip(0..).for_each(|(task, gene)| genes[*task as usize] = gene);
         let (mut first_input, mut inputs) = (vec![0], Vec::new());
         for task in &tasks {
             let before = dag.predecessors(*task as usize);
-            inputs.extend(before.map(|(before, data)| (genes[&(before as u32)], data.count() as f64)));
+            inputs.extend(before.map(|(before, data)| (genes[before], data.count() as f64)));
             first_input.push(inputs.len() as u32);
         }
         let processors = f64::from(merits.processors.iter().sum::<u32>().max(1));

@@ -195,7 +195,7 @@ fn a_long_search_finds_the_whole_front() {
 #[test]
 fn what_chose_is_told() {
     let told = |weights| Choice::Sum(weights).told().rule;
-    let each = "each as a share of what it is in the schedule where each task ends first";
+    let each = "each as a share of its reference";
     assert_eq!(told([1.0; 5]), format!("the least weighted sum of 5 objectives, {each}"));
     assert_eq!(
         told([2.0, 0.0, 0.0, 0.0, 0.5]),
