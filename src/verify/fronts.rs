@@ -102,6 +102,9 @@ fn is_no_worse(one: &FrontRow, other: &FrontRow) -> bool {
 mod tests {
     use super::*;
 
+    /// What is said, and what breaks the rows.
+    type Case = (&'static str, fn(&mut Vec<FrontRow>));
+
     fn row(planning: u64, at: u64, point: u64, value: f64, objectives: [f64; 2]) -> FrontRow {
         let (line, at) = (planning * 10 + point, Time::from_secs(at));
         FrontRow {
@@ -141,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_a_front_cannot_be_is_found() {
-        let cases: [(&str, fn(&mut Vec<FrontRow>)); 10] = [
+        let cases: [Case; 10] = [
             ("planning 1: no schedule is chosen", |rows| rows[0].chosen = false),
             ("planning 1: schedules 1 and 2 are chosen", |rows| rows[1].chosen = true),
             ("planning 1: schedule 1 is chosen with 0.5, and schedule 2 has 0.25", |rows| {
