@@ -343,8 +343,13 @@ impl Moments for Broker {
     }
 
     fn handle(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
+        let waited = self.state.wake.is_some();
         let handled = self.handle_all(now, outbox);
         self.tell_changes();
+        // What the policy waited for has come to nothing: who still waits, waits in vain from now on.
+        if waited && self.state.wake.is_none() {
+            self.state.last = now.time;
+        }
         handled
     }
 

@@ -36,8 +36,7 @@ pub struct FrontSummary {
     pub evaluations: Option<f64>,
     /// Mean number of schedules of a front, no two with the same objectives.
     pub size: Option<f64>,
-    /// Mean hypervolume of a front: the share that it dominates of the box from 0 to the reference point, which has twice the objectives of the schedule in
-    /// which each task ends first.
+    /// Mean hypervolume of a front: the share that it dominates of the box from 0 to the reference point, at twice the reference of each objective.
     pub hypervolume: Option<f64>,
     /// Mean value of the schedules that were chosen, of which less is better: what chose gives it.
     pub value: Option<f64>,

@@ -220,18 +220,17 @@ fn an_assignment_is_explained_by_the_schedules_that_were_compared() {
       - eco: expected start 0 s, completion 900 s
 
     planning 1 compared 8 schedules of 10 tasks, the front of 32 that were evaluated; chosen by the
-    least weighted sum of 5 objectives, each as a share of what it is in the schedule where each task
-    ends first
+    least weighted sum of 5 objectives, each as a share of its reference
      schedule    at    start    completion   makespan   idle   lateness   overspending     energy   weighted
                                                   (s)    (s)                             (proc s)        sum
     ---------------------------------------------------------------------------------------------------------
-     1, chosen   eco   0 s      900 s            975*      0     0.000*       0.00108      1,204       3.000
-     2           eco   200 s    1100 s         1,100       0     0.000*       0.00103      1,182       3.059
-     3           eco   500 s    1400 s         1,400       0     0.000*       0.00089      1,129       3.194
-     4           eco   700 s    1600 s         1,900       0     0.000*       0.00056      1,000       3.292
-     5           eco   800 s    1700 s         1,700       0     0.000*       0.00072      1,064       3.295
-     6           eco   1300 s   2200 s         2,200       0     0.064        0.00042        946       3.491
-     7           eco   1600 s   2500 s         2,500       0     0.153        0.00028        893       3.715
+     1, chosen   eco   0 s      900 s            975*      0     0.000*       0.00108      1,204       2.177
+     2           eco   200 s    1100 s         1,100       0     0.000*       0.00103      1,182       2.279
+     3           eco   500 s    1400 s         1,400       0     0.000*       0.00089      1,129       2.519
+     4           eco   800 s    1700 s         1,700       0     0.000*       0.00072      1,064       2.746
+     5           eco   700 s    1600 s         1,900       0     0.000*       0.00056      1,000       2.870
+     6           eco   1300 s   2200 s         2,200       0     0.064        0.00042        946       3.175
+     7           eco   1600 s   2500 s         2,500       0     0.153        0.00028        893       3.504
      8           eco   1600 s   2500 s         3,000       0     0.301        0.00000*       786*      4.031
     * the least of all compared schedules
     ");
