@@ -75,7 +75,7 @@ fn share(front: &FrontRecord) -> f64 {
     let values: Vec<f64> = values.map(|(value, one)| value / one).collect();
     let volume =
         Points::new(&values, objectives).and_then(|points| hypervolume(points, &vec![REFERENCE; objectives]));
-    volume.map_or(0.0, |volume| volume / REFERENCE.powi(objectives as i32))
+    volume.map_or(0.0, |volume| volume / libm::pow(REFERENCE, objectives as f64))
 }
 
 #[cfg(test)]

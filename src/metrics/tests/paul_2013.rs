@@ -132,7 +132,7 @@ fn sites(rows: &[Row]) -> Vec<(SiteSpec, Ledger)> {
             &Usage { to: Time::from_secs(20_000_000), processors: 1, useful, ..Usage::default() },
             1_000_000,
         );
-        (SiteSpec::plain(*name, 1, "fcfs".parse().unwrap()), ledger)
+        (SiteSpec::plain(name, 1, "fcfs".parse().unwrap()), ledger)
     };
     rows.iter().map(site).collect()
 }

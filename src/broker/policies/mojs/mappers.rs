@@ -74,7 +74,8 @@ impl Mapper {
 
 /// Where a task ends first, and where second.
 fn best(instance: &Instance, gene: usize, chromosome: &[u32], scratch: &Scratch) -> Best {
-    let (mut first, mut second): (Option<(u32, u64)>, Option<(u32, u64)>) = (None, None);
+    let mut first: Option<(u32, u64)> = None;
+    let mut second: Option<(u32, u64)> = None;
     for pool in instance.choices(gene) {
         let end = instance.end(gene, *pool, chromosome, scratch);
         if first.is_none_or(|(_, least)| end < least) {
