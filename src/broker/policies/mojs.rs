@@ -3,7 +3,9 @@
 mod choice;
 mod mappers;
 mod operators;
+mod order;
 mod schedule;
+mod taken;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use self::choice::{Choice, reference};
 use self::mappers::Mapper;
 use self::operators::{by_fitness, by_mask, k_point, rebalance, shift, swap};
-use self::schedule::{ABOUT, Instance, Next, OBJECTIVES, Scratch, chromosomes, finally_free};
+use self::schedule::{ABOUT, Instance, Next, OBJECTIVES, Scratch, chromosomes};
+use self::taken::finally_free;
 use super::ahead::{Group, of_none};
 use crate::broker::mapping::Links;
 use crate::broker::{

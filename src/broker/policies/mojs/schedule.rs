@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::order::{Due, Order};
+use super::taken::{Taken, finally_free, free_times};
 use crate::broker::mapping::{Costs, Dag, Limits, Links, Placement, Profiles};
 use crate::broker::{OpenTasks, Pool, TaskLimits};
-use crate::local::Profile;
 use crate::model::Objective;
 use crate::units::{Span, Time};
 
@@ -116,82 +117,6 @@ pub(super) enum Next {
     Ready,
 }
 
-/// What tasks have taken of a pool.
-#[derive(Clone, Debug, Default)]
-struct Taken {
-    /// So many processors, those that are free first.
-    first: usize,
-    /// When what they were taken for ends, of those that are free again.
-    again: BinaryHeap<Reverse<u64>>,
-}
-
-impl Taken {
-    fn clear(&mut self) {
-        self.first = 0;
-        self.again.clear();
-    }
-
-    /// Takes the processor that is free first, of a pool whose processors are free at `free`, and returns when; there must be one.
-    fn take(&mut self, free: &[u64]) -> u64 {
-        match (free.get(self.first), self.again.peek()) {
-            (Some(first), None) => {
-                self.first += 1;
-                *first
-            }
-            (Some(first), Some(Reverse(again))) if first <= again => {
-                self.first += 1;
-                *first
-            }
-            _ => self.again.pop().map_or(u64::MAX, |Reverse(again)| again),
-        }
-    }
-
-    /// Takes so many processors for a task that is ready at `from` and runs so long; returns its start and its end, and for how long these
-    /// processors are idle before.
-    fn run(&mut self, free: &[u64], procs: u32, from: u64, run: u64) -> (u64, u64, u64) {
-        if procs == 1 {
-            return self.run_on_one(free, from, run);
-        }
-        let (mut start, mut sum) = (from, 0_u64);
-        for _ in 0..procs {
-            let first = self.take(free);
-            start = start.max(first);
-            sum = sum.saturating_add(first);
-        }
-        let end = start.saturating_add(run);
-        self.again.extend((0..procs).map(|_| Reverse(end)));
-        (start, end, start.saturating_mul(procs.into()).saturating_sub(sum))
-    }
-
-    /// [`Taken::run`] on one processor, as most tasks do.
-    #[inline]
-    fn run_on_one(&mut self, free: &[u64], from: u64, run: u64) -> (u64, u64, u64) {
-        let again = self.again.peek().map_or(u64::MAX, |Reverse(again)| *again);
-        let first = free.get(self.first).copied().filter(|first| *first <= again);
-        let start = from.max(first.unwrap_or(again));
-        let end = start.saturating_add(run);
-        if let Some(first) = first {
-            self.first += 1;
-            self.again.push(Reverse(end));
-            (start, end, start - first)
-        } else {
-            if let Some(mut top) = self.again.peek_mut() {
-                *top = Reverse(end);
-            }
-            (start, end, start - again)
-        }
-    }
-
-    /// When so many processors are free, as [`Taken::run`] would take them.
-    fn free_at(&self, free: &[u64], procs: u32) -> u64 {
-        if procs == 1 {
-            let again = self.again.peek().map_or(u64::MAX, |Reverse(again)| *again);
-            return free.get(self.first).map_or(again, |first| again.min(*first));
-        }
-        self.clone().run(free, procs, 0, 0).0
-    }
-}
-
 impl Merits {
     fn of(pools: &[Pool]) -> Self {
         let watts =
@@ -209,34 +134,9 @@ impl Merits {
     }
 }
 
-/// When processors are free for ever, in microseconds from `now`, the first `most` of them. Holes that close again are not used.
-fn free_times(profile: &Profile, now: Time, most: u64) -> Vec<u64> {
-    let steps: Vec<(Time, i32)> = profile.steps().collect();
-    // From each step on no fewer are free than this.
-    let mut least = i32::MAX;
-    let mut rising: Vec<(Time, i32)> = Vec::new();
-    for (time, free) in steps.into_iter().rev() {
-        least = least.min(free);
-        rising.push((time, least.max(0)));
-    }
-    let (mut times, mut have) = (Vec::new(), 0_u64);
-    for (time, free) in rising.into_iter().rev() {
-        let free = u64::from(free.unsigned_abs()).min(most);
-        let at = time.since(now).micros();
-        times.extend((have..free).map(|_| at));
-        have = have.max(free);
-    }
-    times
-}
-
 /// The number of chromosomes of genes that have these pools to choose from.
 pub(super) fn chromosomes(choices: &[Vec<u32>]) -> u64 {
     choices.iter().fold(1, |all, choices| all.saturating_mul(choices.len() as u64))
-}
-
-/// How many processors of a pool are free in the end.
-pub(super) fn finally_free(profile: &Profile) -> u32 {
-    profile.steps().last().map_or(0, |(_, free)| free.max(0).unsigned_abs())
 }
 
 impl Instance {
@@ -616,64 +516,5 @@ impl Instance {
         let merits = Merits { efficiency: vec![1.0; pools], capability: vec![1.0; pools], processors };
         let links = vec![(latency, 0.0); pools * pools];
         Self::built(entries, (&dag, choices, order, due), (links, free, merits), vec![0; pools])
-    }
-}
-
-/// The tasks that are planned.
-#[derive(Debug)]
-struct Order {
-    /// In the order in which they get processors.
-    tasks: Vec<u32>,
-    /// Whether these are all that can be planned.
-    is_whole: bool,
-}
-
-/// When tasks are due.
-#[derive(Debug)]
-struct Due {
-    at: Vec<f64>,
-    /// The mean time that they were given, in microseconds, at least a second.
-    slack: f64,
-}
-
-impl Due {
-    fn new(at: Vec<f64>, given: impl Iterator<Item = f64>) -> Self {
-        let (sum, count) = given.fold((0.0, 0_u32), |(sum, count), given| (sum + given, count + 1));
-        Self { at, slack: (sum / f64::from(count.max(1))).max(1e6) }
-    }
-}
-
-impl Order {
-    /// The tasks that have a pool, with all that they wait for, each behind that: by their keys, which are the instant at which they are due and their number. At most so many.
-    fn of(
-        dag: &Dag,
-        key: impl Fn(usize) -> (u64, u64),
-        has_pool: impl Fn(usize) -> bool,
-        most: usize,
-    ) -> Self {
-        let tasks = dag.tasks();
-        let mut missing: Vec<usize> = (0..tasks).map(|task| dag.predecessors(task).count()).collect();
-        let mut ready: BinaryHeap<Reverse<((u64, u64), u32)>> = (0..tasks)
-            .filter(|task| missing[*task] == 0)
-            .map(|task| Reverse((key(task), task as u32)))
-            .collect();
-        let mut order = Self { tasks: Vec::new(), is_whole: true };
-        while let Some(Reverse((_, task))) = ready.pop() {
-            if !has_pool(task as usize) {
-                continue;
-            }
-            if order.tasks.len() == most {
-                order.is_whole = false;
-                break;
-            }
-            order.tasks.push(task);
-            for (after, _) in dag.successors(task as usize) {
-                missing[after] -= 1;
-                if missing[after] == 0 {
-                    ready.push(Reverse((key(after), after as u32)));
-                }
-            }
-        }
-        order
     }
 }
