@@ -63,31 +63,51 @@ fn check_violations(points: usize, violations: &[f64]) -> Result<(), SearchError
 
 /// [`fronts`] of violations that have been checked.
 pub(super) fn checked_fronts(points: Points<'_>, violations: &[f64]) -> Vec<Vec<usize>> {
-    let width = points.objectives();
+    fronts_of(points, violations, &sorted(points, violations))
+}
+
+/// The indices of all points in the order in which none comes before one that dominates it: by violation, by objective after objective, and of equal
+/// points by index.
+pub(super) fn sorted(points: Points<'_>, violations: &[f64]) -> Vec<usize> {
     let violation = |index: usize| violations.get(index).copied().unwrap_or(0.0);
-    let mut order: Vec<usize> = (0..points.len()).collect();
-    // What dominates another comes before it, so it need not be asked about those behind it.
-    order.sort_by(|a, b| {
-        let by_constraints = compare(violation(*a), violation(*b));
-        by_constraints.then_with(|| lexicographic(points.at(*a), points.at(*b)))
-    });
-    // The members of each front, by index and by value: those that satisfy the constraints.
+    let mut order = ascending(points.iter().map(|point| point[0]));
+    let rest = |a: &usize, b: &usize| lexicographic(points.at(*a), points.at(*b)).then(a.cmp(b));
+    for same in order.chunk_by_mut(|a, b| points.at(*a)[0] == points.at(*b)[0]) {
+        same.sort_unstable_by(rest);
+    }
+    if violations.iter().any(|violation| *violation > 0.0) {
+        order.sort_by(|a, b| compare(violation(*a), violation(*b)));
+    }
+    order
+}
+
+/// The places of finite numbers in ascending order, those of equal ones ascending.
+fn ascending(values: impl Iterator<Item = f64>) -> Vec<usize> {
+    // Whole numbers in the same order, with the place behind: to compare two is one instruction or two.
+    let key = |(at, value): (usize, f64)| {
+        // Of zero there are two.
+        let bits = (value + 0.0).to_bits() as i64;
+        let signed = bits ^ ((bits >> 63) as u64 >> 1) as i64;
+        i128::from(signed) << 64 | at as i128
+    };
+    let mut keys: Vec<i128> = values.enumerate().map(key).collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|key| key as u64 as usize).collect()
+}
+
+/// The fronts of those points that `order` has, which are [`sorted`].
+pub(super) fn fronts_of(points: Points<'_>, violations: &[f64], order: &[usize]) -> Vec<Vec<usize>> {
+    let violation = |index: usize| violations.get(index).copied().unwrap_or(0.0);
     let mut fronts: Vec<Vec<usize>> = Vec::new();
-    let mut values: Vec<Vec<f64>> = Vec::new();
     let feasible = order.partition_point(|index| violation(*index) <= 0.0);
     for &index in &order[..feasible] {
         let point = points.at(index);
         // Those added last are the most alike, so they are asked first.
-        let dominated = |front: &Vec<f64>| front.rchunks_exact(width).any(|other| precedes(other, point));
-        match values.iter().position(|front| !dominated(front)) {
-            Some(front) => {
-                fronts[front].push(index);
-                values[front].extend_from_slice(point);
-            }
-            None => {
-                fronts.push(vec![index]);
-                values.push(point.to_vec());
-            }
+        let is_dominated =
+            |front: &Vec<usize>| front.iter().rev().any(|other| precedes(points.at(*other), point));
+        match fronts.iter().position(|front| !is_dominated(front)) {
+            Some(front) => fronts[front].push(index),
+            None => fronts.push(vec![index]),
         }
     }
     // Of the others, those with the same violation form a front.
@@ -102,13 +122,8 @@ pub(super) fn checked_fronts(points: Points<'_>, violations: &[f64]) -> Vec<Vec<
 
 /// Whether `a`, which comes before `b` lexicographically or equals it, dominates `b`.
 fn precedes(a: &[f64], b: &[f64]) -> bool {
-    let mut worse = false;
-    let mut differs = false;
-    for (a, b) in a.iter().zip(b) {
-        worse |= a > b;
-        differs |= a != b;
-    }
-    differs && !worse
+    // By the first objective it is no worse.
+    a.iter().zip(b).skip(1).all(|(a, b)| a <= b) && a != b
 }
 
 /// The crowding distance of each point within the set, which is taken as one front (Deb et al. 2002, section III-B): for each objective,
@@ -128,20 +143,18 @@ pub(super) fn crowding_of(points: Points<'_>, front: &[usize]) -> Vec<f64> {
         return vec![f64::INFINITY; front.len()];
     }
     let mut distances = vec![0.0; front.len()];
-    let mut sorted: Vec<(f64, usize)> = Vec::with_capacity(front.len());
     for objective in 0..points.objectives() {
-        sorted.clear();
-        sorted.extend(front.iter().enumerate().map(|(at, index)| (points.at(*index)[objective], at)));
-        sorted.sort_unstable_by(|a, b| compare(a.0, b.0).then(a.1.cmp(&b.1)));
+        let value = |at: usize| points.at(front[at])[objective];
+        let sorted = ascending((0..front.len()).map(value));
         let (first, last) = (sorted[0], sorted[sorted.len() - 1]);
-        let range = last.0 - first.0;
+        let range = value(last) - value(first);
         if range <= 0.0 {
             continue;
         }
-        distances[first.1] = f64::INFINITY;
-        distances[last.1] = f64::INFINITY;
+        distances[first] = f64::INFINITY;
+        distances[last] = f64::INFINITY;
         for three in sorted.windows(3) {
-            distances[three[1].1] += gap(three[0].0, three[2].0, range);
+            distances[three[1]] += gap(value(three[0]), value(three[2]), range);
         }
     }
     distances

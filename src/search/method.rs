@@ -2,7 +2,7 @@
 
 use super::Points;
 use super::SearchError;
-use super::dominance::{checked_fronts, compare, crowding_of, lexicographic};
+use super::dominance::{compare, crowding_of, fronts_of, sorted};
 
 /// How a problem is searched. All methods evaluate as many genomes.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,58 +103,38 @@ impl Method {
         most: usize,
         distinct: bool,
     ) -> Vec<Survivor> {
-        let copies = if distinct { copies(points, violations) } else { Vec::new() };
-        if copies.is_empty() {
-            return self.chosen(points, violations, most);
-        }
-        let mut is_copy = vec![false; points.len()];
-        for index in &copies {
-            is_copy[*index] = true;
-        }
-        let originals: Vec<usize> = (0..points.len()).filter(|index| !is_copy[*index]).collect();
-        let values: Vec<f64> = originals.iter().flat_map(|index| points.at(*index)).copied().collect();
-        let their_violations: Vec<f64> = originals.iter().map(|index| violations[*index]).collect();
-        let of_originals = Points::checked(&values, points.objectives());
-        let mut survivors = self.chosen(of_originals, &their_violations, most);
-        for survivor in &mut survivors {
-            survivor.index = originals[survivor.index];
-        }
+        let mut order = sorted(points, violations);
+        let copies = if distinct { without_copies(&mut order, points, violations) } else { Vec::new() };
+        let mut survivors = match self {
+            Self::Nsga2 | Self::Random => elite(points, violations, &order, most),
+            Self::WeightedSum(sum) => best(sum, points, violations, &order, most),
+        };
         let rank = survivors.last().map_or(0, |last| last.rank + 1);
         let left = most - survivors.len();
-        survivors.extend(copies[..left.min(copies.len())].iter().map(|index| Survivor {
-            index: *index,
-            rank,
-            crowding: 0.0,
-        }));
+        survivors.extend(copies.into_iter().take(left).map(|index| Survivor { index, rank, crowding: 0.0 }));
         survivors
-    }
-
-    fn chosen(&self, points: Points<'_>, violations: &[f64], most: usize) -> Vec<Survivor> {
-        match self {
-            Self::Nsga2 | Self::Random => elite(points, violations, most),
-            Self::WeightedSum(sum) => best(sum, points, violations, most),
-        }
     }
 }
 
-/// The indices of those that have the objectives and the violation of one before them, ascending.
-fn copies(points: Points<'_>, violations: &[f64]) -> Vec<usize> {
-    let order = |a: &usize, b: &usize| {
-        let by_violation = compare(violations[*a], violations[*b]);
-        by_violation.then_with(|| lexicographic(points.at(*a), points.at(*b)))
-    };
-    let mut sorted: Vec<usize> = (0..points.len()).collect();
-    sorted.sort_by(order);
-    let groups = sorted.chunk_by(|a, b| order(a, b).is_eq());
-    let mut copies: Vec<usize> = groups.flat_map(|group| &group[1..]).copied().collect();
+/// Takes from [sorted] indices those that have the objectives and the violation of one before them, and returns them, ascending.
+fn without_copies(order: &mut Vec<usize>, points: Points<'_>, violations: &[f64]) -> Vec<usize> {
+    let mut copies = Vec::new();
+    order.dedup_by(|index, before| {
+        let is_copy = points.at(*index) == points.at(*before)
+            && compare(violations[*index], violations[*before]).is_eq();
+        if is_copy {
+            copies.push(*index);
+        }
+        is_copy
+    });
     copies.sort_unstable();
     copies
 }
 
-/// The individuals of the best fronts; of the one that does not fit in whole, the least crowded.
-fn elite(points: Points<'_>, violations: &[f64], most: usize) -> Vec<Survivor> {
+/// The individuals of the best fronts of [sorted] ones; of the front that does not fit in whole, the least crowded.
+fn elite(points: Points<'_>, violations: &[f64], order: &[usize], most: usize) -> Vec<Survivor> {
     let mut survivors = Vec::with_capacity(most);
-    for (rank, front) in checked_fronts(points, violations).iter().enumerate() {
+    for (rank, front) in fronts_of(points, violations, order).iter().enumerate() {
         let left = most - survivors.len();
         if left == 0 {
             break;
@@ -173,17 +153,19 @@ fn elite(points: Points<'_>, violations: &[f64], most: usize) -> Vec<Survivor> {
 }
 
 /// The individuals with the smallest violations, then with the smallest sums.
-fn best(sum: &WeightedSum, points: Points<'_>, violations: &[f64], most: usize) -> Vec<Survivor> {
-    let mut order: Vec<(f64, f64, usize)> = points
-        .iter()
-        .zip(violations)
-        .enumerate()
-        .map(|(at, (point, violation))| (*violation, sum.of(point), at))
-        .collect();
+fn best(
+    sum: &WeightedSum,
+    points: Points<'_>,
+    violations: &[f64],
+    order: &[usize],
+    most: usize,
+) -> Vec<Survivor> {
+    let value = |index: &usize| (violations[*index], sum.of(points.at(*index)), *index);
+    let mut order: Vec<(f64, f64, usize)> = order.iter().map(value).collect();
     // Sums of values far beyond the references may be infinite, or no numbers: they have their place, too.
     let by_value =
         |a: &(f64, f64, usize), b: &(f64, f64, usize)| compare(a.0, b.0).then_with(|| a.1.total_cmp(&b.1));
-    order.sort_by(by_value);
+    order.sort_unstable_by(|a, b| by_value(a, b).then(a.2.cmp(&b.2)));
     order.truncate(most);
     let ranks = order.chunk_by(|a, b| by_value(a, b).is_eq()).enumerate();
     ranks

@@ -183,9 +183,13 @@ impl<'a, P: Problem> Search<'a, P> {
     /// # Errors
     ///
     /// Those of [`Search::step`].
-    pub fn run(mut self) -> Result<Found<P::Genome>, SearchError> {
-        while self.step()? {}
-        Ok(self.finish())
+    pub fn run(self) -> Result<Found<P::Genome>, SearchError> {
+        let all = |mut search: Self| {
+            while search.step()? {}
+            Ok(search.finish())
+        };
+        // From within the pool, generations begin and end without a thread that sleeps.
+        if self.settings.parallel { rayon::scope(|_| all(self)) } else { all(self) }
     }
 
     /// What was found so far.

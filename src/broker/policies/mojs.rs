@@ -10,6 +10,7 @@ mod taken;
 mod tests;
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use self::choice::{Choice, reference};
 use self::mappers::Mapper;
@@ -269,7 +270,7 @@ impl Problem for Chromosomes<'_> {
         match stream.below(3) {
             0 => {
                 let genes = one.len() as u64;
-                let mut cuts: Vec<usize> =
+                let mut cuts: SmallVec<[usize; 8]> =
                     (0..self.points).map(|_| stream.below(genes + 1) as usize).collect();
                 cuts.sort_unstable();
                 k_point(one, other, &cuts);

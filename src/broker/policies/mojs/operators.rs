@@ -1,5 +1,7 @@
 //! How chromosomes are crossed and changed (Paul 2013: "Crossover operators", "Mutation operators").
 
+use smallvec::{SmallVec, smallvec};
+
 use super::schedule::Merits;
 use crate::workload::random::Stream;
 
@@ -61,7 +63,7 @@ pub(super) fn rebalance<'a>(
     choices: impl Fn(usize) -> &'a [u32],
     stream: &mut Stream,
 ) {
-    let mut counts = vec![0_u64; merits.processors.len()];
+    let mut counts: SmallVec<[u64; 64]> = smallvec![0; merits.processors.len()];
     for pool in chromosome.iter() {
         counts[*pool as usize] += 1;
     }

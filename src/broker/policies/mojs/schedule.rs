@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::order::{Due, Order};
-use super::taken::{Taken, finally_free, free_times};
+use super::taken::{Free, Taken, finally_free, free_times};
 use crate::broker::mapping::{Costs, Dag, Limits, Links, Placement, Profiles};
 use crate::broker::{OpenTasks, Pool, TaskLimits};
 use crate::model::Objective;
@@ -69,8 +69,8 @@ pub(super) struct Instance {
     waiting: Vec<Vec<u32>>,
     /// From each pool to each: latency in microseconds, and microseconds a byte.
     links: Vec<(u64, f64)>,
-    /// When the processors of each pool are free, in microseconds from now, ascending: no more of them than all tasks take.
-    free: Vec<Vec<u64>>,
+    /// When the processors of each pool are free, in microseconds from now: no more of them than all tasks take.
+    free: Free,
     /// How many processors of each pool are free now, which decides between equal ends.
     spare: Vec<u32>,
     /// All processors.
@@ -97,7 +97,7 @@ pub(super) struct Merits {
 }
 
 /// Working memory of an evaluation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Scratch {
     pools: Vec<Taken>,
     /// When the task of each gene ends.
@@ -106,6 +106,18 @@ pub(super) struct Scratch {
     missing: Vec<u32>,
     /// When the tasks that wait for none could begin, with their genes.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+/// What the tasks of a schedule sum to.
+#[derive(Copy, Clone, Debug, Default)]
+struct Sums {
+    /// The last end, in microseconds from now.
+    last: u64,
+    /// How long processors are idle before, in microseconds.
+    idle: u64,
+    late: f64,
+    over: f64,
+    energy: f64,
 }
 
 /// Which of the tasks that wait for none is the next to get processors.
@@ -201,7 +213,7 @@ impl Instance {
             procs.max().unwrap_or(0)
         });
         let need: u64 = need.sum();
-        let free = holes.0.iter().map(|profile| free_times(profile, now, need)).collect();
+        let free = Free::new(holes.0.iter().map(|profile| free_times(profile, now, need)));
         let spare = holes
             .0
             .iter()
@@ -222,7 +234,7 @@ impl Instance {
     fn built(
         entries: Vec<Entry>,
         (dag, choices, order, due): (&Dag, Vec<Vec<u32>>, Order, Due),
-        (links, free, merits): (Vec<(u64, f64)>, Vec<Vec<u64>>, Merits),
+        (links, free, merits): (Vec<(u64, f64)>, Free, Merits),
         spare: Vec<u32>,
     ) -> Self {
         let Order { tasks, is_whole } = order;
@@ -237,7 +249,7 @@ impl Instance {
         }
         let processors = f64::from(merits.processors.iter().sum::<u32>().max(1));
         Self {
-            pools: free.len(),
+            pools: free.pools(),
             tasks,
             is_whole,
             entries,
@@ -337,7 +349,7 @@ impl Instance {
     pub(super) fn every(&self) -> impl Iterator<Item = Vec<u32>> {
         let alone = |gene: usize, pool: u32| {
             let entry = &self.entries[gene * self.pools + pool as usize];
-            let free = Taken::default().free_at(&self.free[pool as usize], entry.procs);
+            let free = self.free.untaken(pool as usize).free_at(&self.free, entry.procs);
             (entry.ready.max(free).saturating_add(entry.run), Reverse(self.spare[pool as usize]))
         };
         let mut choices = self.choices.clone();
@@ -357,13 +369,15 @@ impl Instance {
     /// Working memory.
     pub(super) fn scratch(&self) -> Scratch {
         Scratch {
-            pools: vec![Taken::default(); self.pools],
+            pools: (0..self.pools).map(|pool| self.free.untaken(pool)).collect(),
             ends: vec![0; self.genes()],
-            ..Scratch::default()
+            missing: Vec::new(),
+            queue: BinaryHeap::new(),
         }
     }
 
     /// When the task of a gene can start in a pool if processors are free, where those before it have these pools and end then.
+    #[inline]
     fn ready(&self, gene: usize, pool: usize, chromosome: &[u32], ends: &[u64]) -> u64 {
         let mut from = self.entries[gene * self.pools + pool].ready;
         let inputs = self.first_input[gene] as usize..self.first_input[gene + 1] as usize;
@@ -389,29 +403,44 @@ impl Instance {
         mut placed: impl FnMut(usize, u64, u64),
     ) -> [f64; OBJECTIVES] {
         scratch.pools.iter_mut().for_each(Taken::clear);
-        let (mut last, mut idle) = (0_u64, 0_u64);
-        let (mut late, mut over, mut energy) = (0.0, 0.0, 0.0);
-        let ready = |gene: usize, scratch: &Scratch| {
-            self.ready(gene, chromosome[gene] as usize, chromosome, &scratch.ends)
-        };
-        self.each(scratch, ready, |at, scratch| {
-            let from = ready(at, scratch);
-            let pool = chromosome[at] as usize;
-            let entry = &self.entries[at * self.pools + pool];
-            let (start, end, idled) = scratch.pools[pool].run(&self.free[pool], entry.procs, from, entry.run);
-            idle = idle.saturating_add(idled);
-            scratch.ends[at] = end;
-            last = last.max(end);
-            over += entry.over;
-            energy += entry.energy;
-            let by = end as f64 - self.due[at];
-            if by > 0.0 {
-                late += penalty(by / self.slack);
+        let mut sums = Sums::default();
+        if self.waiting.is_empty() {
+            // As below, but the sums stay in registers.
+            for gene in 0..self.genes() {
+                let (start, end) = self.count(gene, chromosome, scratch, &mut sums);
+                placed(gene, start, end);
             }
-            placed(at, start, end);
-        });
+        } else {
+            let ready = |gene: usize, scratch: &Scratch| {
+                self.ready(gene, chromosome[gene] as usize, chromosome, &scratch.ends)
+            };
+            self.each(scratch, ready, |gene, scratch| {
+                let (start, end) = self.count(gene, chromosome, scratch, &mut sums);
+                placed(gene, start, end);
+            });
+        }
+        let Sums { last, idle, late, over, energy } = sums;
         let tasks = self.genes().max(1) as f64;
         [last as f64 / 1e6, idle as f64 / 1e6 / self.processors, late / tasks, over / tasks, energy]
+    }
+
+    /// Places the task of a gene, and adds what it counts; returns its start and its end.
+    #[inline]
+    fn count(&self, gene: usize, chromosome: &[u32], scratch: &mut Scratch, sums: &mut Sums) -> (u64, u64) {
+        let pool = chromosome[gene] as usize;
+        let from = self.ready(gene, pool, chromosome, &scratch.ends);
+        let entry = &self.entries[gene * self.pools + pool];
+        let (start, end, idle) = scratch.pools[pool].run(&self.free, entry.procs, from, entry.run);
+        scratch.ends[gene] = end;
+        sums.idle = sums.idle.saturating_add(idle);
+        sums.last = sums.last.max(end);
+        sums.over += entry.over;
+        sums.energy += entry.energy;
+        let by = end as f64 - self.due[gene];
+        if by > 0.0 {
+            sums.late += penalty(by / self.slack);
+        }
+        (start, end)
     }
 
     /// When the task of a gene would end in a pool, behind those that have been placed.
@@ -419,7 +448,7 @@ impl Instance {
         let at = pool as usize;
         let entry = &self.entries[gene * self.pools + at];
         let from = self.ready(gene, at, chromosome, &scratch.ends);
-        from.max(scratch.pools[at].free_at(&self.free[at], entry.procs)).saturating_add(entry.run)
+        from.max(scratch.pools[at].free_at(&self.free, entry.procs)).saturating_add(entry.run)
     }
 
     /// Places the task of a gene in a pool, behind those that have been placed.
@@ -427,7 +456,7 @@ impl Instance {
         let at = pool as usize;
         let entry = &self.entries[gene * self.pools + at];
         let from = self.ready(gene, at, chromosome, &scratch.ends);
-        scratch.ends[gene] = scratch.pools[at].run(&self.free[at], entry.procs, from, entry.run).1;
+        scratch.ends[gene] = scratch.pools[at].run(&self.free, entry.procs, from, entry.run).1;
     }
 
     /// A chromosome in which each task, in their order, is where it ends first, and of equal pools in that with most processors free.
@@ -442,7 +471,7 @@ impl Instance {
         };
         self.each(&mut self.scratch(), ready, |at, scratch| {
             let idle = |pool: u32| {
-                let taken = scratch.pools[pool as usize].first as u32;
+                let taken = scratch.pools[pool as usize].firsts();
                 self.spare[pool as usize].saturating_sub(taken)
             };
             let key = |pool: &u32| (self.end(at, *pool, &chromosome, scratch), Reverse(idle(*pool)));
@@ -515,6 +544,6 @@ impl Instance {
         let choices = vec![(0..pools as u32).collect(); tasks];
         let merits = Merits { efficiency: vec![1.0; pools], capability: vec![1.0; pools], processors };
         let links = vec![(latency, 0.0); pools * pools];
-        Self::built(entries, (&dag, choices, order, due), (links, free, merits), vec![0; pools])
+        Self::built(entries, (&dag, choices, order, due), (links, Free::new(free), merits), vec![0; pools])
     }
 }
