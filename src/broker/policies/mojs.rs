@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 use self::choice::{Choice, reference};
 use self::mappers::Mapper;
 use self::operators::{by_fitness, by_mask, k_point, rebalance, shift, swap};
+use self::order::due_first;
 use self::schedule::{ABOUT, Instance, Next, OBJECTIVES, Scratch, chromosomes};
 use self::taken::finally_free;
 use super::ahead::{Group, of_none};
@@ -419,26 +420,19 @@ impl Mojs {
 
     /// Plans what waits.
     fn planned(&mut self, view: &mut GridView<'_>) -> Answer {
-        let (links, undecided) = (view.links(), view.tasks().undecided());
-        let mut group = Group::default();
-        for workflow in view.workflows() {
-            group.add(view, workflow, &undecided);
-        }
-        let (holes, now, most) = (view.holes(), view.now(), self.most());
+        let (links, holes, now, most) = (view.links(), view.holes(), view.now(), self.most());
         let room: Vec<u32> = holes.0.iter().map(finally_free).collect();
         let has_pool = |task: &Task<'_>| {
             let fits = |at: usize| view.pools()[at].procs_for(task) <= room[at] && view.fits(*task, at, true);
             (0..room.len()).any(fits)
         };
-        let mut alone: Vec<Task<'_>> = of_none(view).filter(has_pool).collect();
-        let is_cut = alone.len() > most;
-        if is_cut {
-            let key = |task: &Task<'_>| (task.deadline().unwrap_or(Time::NEVER), task.id());
-            alone.select_nth_unstable_by_key(most, key);
-            alone.truncate(most);
-            alone.sort_unstable_by_key(|task| task.id());
+        let (tasks, is_whole) = due_first(view, has_pool, most);
+        let mut group = Group::default();
+        for workflow in view.workflows() {
+            group.add(view, workflow, &tasks);
         }
-        alone.into_iter().for_each(|task| group.add_alone(task));
+        let is_chosen = |task: &Task<'_>| tasks.binary_search(&task.id()).is_ok();
+        of_none(view).filter(is_chosen).for_each(|task| group.add_alone(task));
         if group.is_empty() {
             return view.done();
         }
@@ -450,7 +444,7 @@ impl Mojs {
             (&dag, &open, &limits),
             (view.pools(), links, &holes),
             now,
-            (most, self.terms.next, |choices: &[Vec<u32>]| self.takes(choices)),
+            (self.terms.next, |choices: &[Vec<u32>]| self.takes(choices)),
         );
         if instance.genes() == 0 {
             return view.done();
@@ -463,7 +457,6 @@ impl Mojs {
         let until = (interval + takes).micros();
         let early = starts.partition_point(|(start, ..)| *start < until);
         let queued = early.max(self.terms.min_queued).min(starts.len());
-        let is_whole = instance.is_whole() && !is_cut;
         // If all these go, there may be time for others.
         self.kept.next = now + if early < starts.len() || is_whole { interval } else { takes + Span::TICK };
         // A task that is queued only because one must be waits: what comes then is planned together.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::order::{Due, Order};
+use super::order::{Due, by_due};
 use super::taken::{Free, Taken, finally_free, free_times};
 use crate::broker::mapping::{Costs, Dag, Limits, Links, Placement, Profiles};
 use crate::broker::{OpenTasks, Pool, TaskLimits};
@@ -53,8 +53,6 @@ pub(super) struct Instance {
     pools: usize,
     /// The task of each gene, as it is numbered outside.
     tasks: Vec<u32>,
-    /// Whether these are all that can be planned.
-    is_whole: bool,
     /// By gene and pool.
     entries: Vec<Entry>,
     /// For each gene the pools where its task fits, ascending.
@@ -152,19 +150,19 @@ pub(super) fn chromosomes(choices: &[Vec<u32>]) -> u64 {
 }
 
 impl Instance {
-    /// The tasks of the view that can be planned, at most so many: those that are due first, with what they wait for.
+    /// These tasks of the view, each of which has a pool.
     pub(super) fn new(
         (dag, open, limits): (&Dag, &OpenTasks<'_>, &TaskLimits<'_>),
         (pools, links, holes): (&[Pool], &Links, &Profiles),
         now: Time,
-        (most, next, takes): (usize, Next, impl Fn(&[Vec<u32>]) -> Span),
+        (next, takes): (Next, impl Fn(&[Vec<u32>]) -> Span),
     ) -> Self {
         let count = pools.len();
         let room: Vec<u32> = holes.0.iter().map(finally_free).collect();
         let fits =
             |task: usize, pool: usize| open.run(task, pool).is_some() && open.procs(task, pool) <= room[pool];
         let key = |task: usize| (limits.due(task).micros(), open.task(task).id().0);
-        let order = Order::of(dag, key, |task| (0..count).any(|pool| fits(task, pool)), most);
+        let tasks = by_due(dag, key);
         let micros = |time: Time| time.micros() as f64;
         let due = |task: &u32| match limits.due(*task as usize) {
             Time::NEVER => f64::INFINITY,
@@ -174,12 +172,11 @@ impl Instance {
             Time::NEVER => None,
             due => Some(due.since(open.task(*task as usize).submit()).micros() as f64),
         };
-        let due = Due::new(order.tasks.iter().map(due).collect(), order.tasks.iter().filter_map(given));
-        let budgets = order.tasks.iter().filter_map(|task| limits.budget(*task as usize));
-        let budget = budgets.map(|budget| budget.nanos().max(0) as f64 / 1e9).sum::<f64>()
-            / order.tasks.len().max(1) as f64;
-        let choices: Vec<Vec<u32>> = order
-            .tasks
+        let due = Due::new(tasks.iter().map(due).collect(), tasks.iter().filter_map(given));
+        let budgets = tasks.iter().filter_map(|task| limits.budget(*task as usize));
+        let budget =
+            budgets.map(|budget| budget.nanos().max(0) as f64 / 1e9).sum::<f64>() / tasks.len().max(1) as f64;
+        let choices: Vec<Vec<u32>> = tasks
             .iter()
             .map(|task| (0..count as u32).filter(|pool| fits(*task as usize, *pool as usize)).collect())
             .collect();
@@ -207,7 +204,7 @@ impl Instance {
         };
         let of_task = |task: u32| (0..count).map(move |pool| (task as usize, pool));
         let entries: Vec<Entry> =
-            order.tasks.iter().copied().flat_map(of_task).map(|(task, pool)| entry(task, pool)).collect();
+            tasks.iter().copied().flat_map(of_task).map(|(task, pool)| entry(task, pool)).collect();
         let need = entries.chunks(count.max(1)).zip(&choices).map(|(entries, choices)| {
             let procs = choices.iter().map(|pool| u64::from(entries[*pool as usize].procs));
             procs.max().unwrap_or(0)
@@ -219,11 +216,11 @@ impl Instance {
             .iter()
             .map(|profile| profile.steps().next().map_or(0, |(_, free)| free.max(0).unsigned_abs()));
         let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
-        let moves = order.tasks.iter().any(|task| dag.predecessors(*task as usize).next().is_some());
+        let moves = tasks.iter().any(|task| dag.predecessors(*task as usize).next().is_some());
         let links = if moves { pairs.map(|(from, to)| links.pair(from, to)).collect() } else { Vec::new() };
         let built = Self::built(
             entries,
-            (dag, choices, order, due),
+            (dag, choices, tasks, due),
             (links, free, Merits::of(pools)),
             spare.collect(),
         );
@@ -233,11 +230,10 @@ impl Instance {
     /// The instance with what follows from these parts.
     fn built(
         entries: Vec<Entry>,
-        (dag, choices, order, due): (&Dag, Vec<Vec<u32>>, Order, Due),
+        (dag, choices, tasks, due): (&Dag, Vec<Vec<u32>>, Vec<u32>, Due),
         (links, free, merits): (Vec<(u64, f64)>, Free, Merits),
         spare: Vec<u32>,
     ) -> Self {
-        let Order { tasks, is_whole } = order;
         let Due { at: due, slack } = due;
         let mut genes = vec![0; dag.tasks()];
         tasks.iter().zip(0..).for_each(|(task, gene)| genes[*task as usize] = gene);
@@ -251,7 +247,6 @@ impl Instance {
         Self {
             pools: free.pools(),
             tasks,
-            is_whole,
             entries,
             choices,
             due,
@@ -322,11 +317,6 @@ impl Instance {
     /// The task of each gene, as it is numbered outside.
     pub(super) fn tasks(&self) -> &[u32] {
         &self.tasks
-    }
-
-    /// Whether all that can be planned is.
-    pub(super) fn is_whole(&self) -> bool {
-        self.is_whole
     }
 
     /// The length of a chromosome.
@@ -525,9 +515,9 @@ impl Instance {
         let bytes = |bytes: f64| crate::units::Bytes::new(bytes as u64);
         let dag = Dag::new(tasks, edges.iter().map(|(from, to, data)| (*from, *to, bytes(*data))))
             .expect("no cycle");
-        let order = Order::of(&dag, |task| (due[task], task as u64), |_| true, tasks);
+        let order = by_due(&dag, |task| (due[task], task as u64));
         let at = |task: &u32| Some(due[*task as usize]).filter(|due| *due < u64::MAX).map(|due| due as f64);
-        let all = || order.tasks.iter().map(at);
+        let all = || order.iter().map(at);
         let due = Due::new(all().map(|due| due.unwrap_or(f64::INFINITY)).collect(), all().flatten());
         let entry = |task: u32, pool: usize| {
             let task = task as usize;
@@ -539,7 +529,7 @@ impl Instance {
                 energy: energy[task][pool],
             }
         };
-        let pairs = order.tasks.iter().flat_map(|task| (0..pools).map(move |pool| (*task, pool)));
+        let pairs = order.iter().flat_map(|task| (0..pools).map(move |pool| (*task, pool)));
         let entries = pairs.map(|(task, pool)| entry(task, pool)).collect();
         let choices = vec![(0..pools as u32).collect(); tasks];
         let merits = Merits { efficiency: vec![1.0; pools], capability: vec![1.0; pools], processors };
