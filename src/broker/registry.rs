@@ -66,12 +66,21 @@ pub struct BrokerAbilities {
     pub workflows: bool,
     /// The objectives of the [fronts](super::GridView::compared) that it chooses its plans from; none for a policy that keeps no fronts.
     pub objectives: &'static [Objective],
+    /// Its plans may take virtual time of their own, beside what the settings of the broker say of any plan.
+    pub takes_time: bool,
 }
 
 impl BrokerAbilities {
     /// Decides about each job from the view alone, whenever it is asked.
-    pub const PLAIN: Self =
-        Self { pulls: false, random: false, batch: false, steady: false, workflows: false, objectives: &[] };
+    pub const PLAIN: Self = Self {
+        pulls: false,
+        random: false,
+        batch: false,
+        steady: false,
+        workflows: false,
+        objectives: &[],
+        takes_time: false,
+    };
 
     /// As [`BrokerAbilities::PLAIN`], for a policy that is [steady](BrokerAbilities::steady).
     pub const STEADY: Self = Self { steady: true, ..Self::PLAIN };

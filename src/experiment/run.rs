@@ -14,9 +14,11 @@ use super::timed::Read;
 use super::workload::{Logs, Opened, read_once};
 use super::{Commands, Control, Progress, RunError};
 use crate::broker::outside::absent;
-use crate::entity::Site;
+use crate::entity::{Broker, Site};
 use crate::grid::{Grid, Merge, Policies};
-use crate::metrics::{FrontSummary, GridMeasures, GridSummary, RecoveryRule, Times, Window, WorkflowSummary};
+use crate::metrics::{
+    FrontSummary, GridMeasures, GridSummary, PlanningSummary, RecoveryRule, Times, Window, WorkflowSummary,
+};
 use crate::output::{OutputDir, OutputMark, OutputOptions};
 use crate::runtime::RuntimeOptions;
 use crate::scenario::{Engine, PlannedWorkload, Problem, ResolvedScenario, Scenario};
@@ -329,6 +331,10 @@ impl Run {
         let mut summary = self.summary(&grid, &recorder, None, None, Times::default(), Duration::ZERO);
         let has_fronts = grid.broker().is_some_and(|broker| !broker.abilities().objectives.is_empty());
         summary.fronts = has_fronts.then(FrontSummary::default);
+        let takes_time = |broker: &Broker| broker.abilities().takes_time;
+        let plans_take_time = spec.broker.as_ref().is_some_and(|broker| !broker.planning.is_none())
+            || grid.broker().is_some_and(takes_time);
+        summary.planning = plans_take_time.then(PlanningSummary::default);
         summary.workflows = summary.workflows.or_else(|| Some(counted(WorkflowSummary::default(), &grid)));
         Ok(summary)
     }

@@ -3,6 +3,7 @@
 mod all;
 mod by_hand;
 mod mappers;
+mod mojs;
 mod outside;
 mod scenes;
 mod sweep;

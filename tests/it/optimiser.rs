@@ -84,6 +84,10 @@ fn a_front_of_two_by_hand() {
     let told = campaign(planned.path(), "fronts.hypervolume").json();
     assert!(told.to_string().contains("0.31799999"), "{told}");
     campaign(made("mct").path(), "fronts.hypervolume").ends(2, &["there is no measure `fronts.hypervolume`"]);
+    // They know how long planning takes where it takes time, and be it by the policy alone: one task in two schedules.
+    let told = campaign(made("mojs[per_gene=30 ms]").path(), "planning.time_s").json();
+    assert_eq!(told["rows"][0]["values"][0], 0.06, "{told}");
+    campaign(planned.path(), "planning.time_s").ends(2, &["there is no measure `planning.time_s`"]);
     campaign(planned.path(), "limits.missed").ends(2, &["there is no measure `limits.missed`"]);
     let due = folder(sites, "mct", "log = 'jobs.swf'\ndeadline = 'submit + 50 s'");
     fs::write(due.path().join("jobs.swf"), log(&[(0, 100)])).unwrap();

@@ -211,6 +211,7 @@ impl Hello {
             steady: self.steady,
             workflows: self.workflows,
             objectives: &[],
+            takes_time: true,
         }
     }
 

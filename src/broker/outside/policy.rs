@@ -75,7 +75,7 @@ pub(crate) fn absent() -> BrokerPolicyInfo {
         }
     }
     BrokerPolicyInfo::new(NAME, |_, _| {
-        Ok((Box::new(Absent), BrokerAbilities { random: true, ..BrokerAbilities::PLAIN }))
+        Ok((Box::new(Absent), BrokerAbilities { random: true, takes_time: true, ..BrokerAbilities::PLAIN }))
     })
 }
 

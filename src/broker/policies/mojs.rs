@@ -169,7 +169,7 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
         per_gene,
     };
     let plans = BrokerAbilities { batch: true, workflows: true, random: true, ..BrokerAbilities::PLAIN };
-    let abilities = BrokerAbilities { objectives: &ABOUT, ..plans };
+    let abilities = BrokerAbilities { objectives: &ABOUT, takes_time: !per_gene.is_zero(), ..plans };
     Ok((Box::new(Mojs { terms, settings, seed, kept: Kept::default() }), abilities))
 }
 

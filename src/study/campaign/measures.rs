@@ -11,8 +11,8 @@ use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
 use crate::grid::Policies;
 use crate::metrics::{
-    BacklogSummary, DedicatedMeasures, ElasticSummary, FaultCounts, LimitMeasures, PlanningSummary, Purpose,
-    Purposes, RecoverySummary, ReplanSummary, ToTheEnd,
+    BacklogSummary, DedicatedMeasures, ElasticSummary, FaultCounts, LimitMeasures, Purpose, Purposes,
+    RecoverySummary, ReplanSummary, ToTheEnd,
 };
 use crate::model::did_you_mean;
 use crate::scenario::Scenario;
@@ -116,9 +116,6 @@ fn known_by(mut summary: Value) -> BTreeSet<String> {
             churn.entry("faults").or_insert(empty::<FaultCounts>());
         }
         entries.entry("elastic").or_insert(empty::<ElasticSummary>());
-        if entries.get("broker").is_some_and(|broker| broker.get("planning").is_some()) {
-            entries.entry("planning").or_insert(empty::<PlanningSummary>());
-        }
         // A part that the scenario does not have gets no figures later.
         entries.retain(|key, value| !(value.is_null() && ["broker", "measure"].contains(&key.as_str())));
     }

@@ -1,9 +1,16 @@
 //! The worked examples of the paper, and what holds of any search.
 
+use proptest::collection::vec;
+use proptest::prelude::*;
+
 use super::operators::{k_point, share};
 use super::schedule::{Instance, Merits, Next, TaskTable};
 use super::*;
+use crate::broker::mapping::Dag;
+use crate::broker::{Asked, LiveWorkflow, Pool, PoolFacts, Rates, Tasks};
+use crate::model::{Equipment, GridContext, Job, PoolId, SiteId, TaskId};
 use crate::search::ArchiveSize;
+use crate::units::{Bytes, Power, Rate};
 
 const PARENT_1: [u32; 20] = [2, 1, 3, 2, 3, 4, 1, 3, 2, 2, 1, 3, 4, 2, 1, 4, 3, 3, 1, 3];
 const PARENT_2: [u32; 20] = [1, 4, 4, 2, 1, 3, 2, 2, 1, 2, 3, 1, 4, 4, 2, 3, 1, 1, 4, 1];
@@ -208,28 +215,32 @@ fn what_chose_is_told() {
     assert!(Choice::Knee.told().rule.starts_with("the knee"));
 }
 
+/// Plannings once a minute of at most ten tasks.
+fn terms() -> Terms {
+    Terms {
+        interval: Span::from_secs(60),
+        min_queued: 1,
+        most: 10,
+        points: 2,
+        by: By::Nsga2,
+        start: Start::Rules,
+        choice: Choice::Sum([1.0; 5]),
+        weights: [1.0; 5],
+        on_change: true,
+        on_arrival: true,
+        next: Next::Due,
+        per_gene: Span::ZERO,
+    }
+}
+
 /// The front of a search has each point once, no point that another one dominates, and the chromosome of each; what it is chosen by is least in the first.
 #[test]
 fn the_front_of_a_search_is_one() {
     let instance = three();
     for choose in ["sum", "knee"] {
         let choice = if choose == "knee" { Choice::Knee } else { Choice::Sum([1.0; 5]) };
-        let terms = Terms {
-            interval: Span::from_secs(60),
-            min_queued: 1,
-            most: 10,
-            points: 2,
-            by: By::Nsga2,
-            start: Start::Rules,
-            choice,
-            weights: [1.0; 5],
-            on_change: true,
-            on_arrival: true,
-            next: Next::Due,
-            per_gene: Span::ZERO,
-        };
         let settings = Settings { population: 8, generations: 5, ..Settings::default() };
-        let mojs = Mojs { terms, settings, seed: 3, kept: Kept::default() };
+        let mojs = Mojs { terms: Terms { choice, ..terms() }, settings, seed: 3, kept: Kept::default() };
         let Chosen { chromosome, found, .. } = mojs.search(&instance);
         let points = found.front.points();
         assert!(points.len() > 1 && found.chromosomes.len() == points.len());
@@ -330,5 +341,124 @@ fn what_no_search_can_be_is_refused_by_name() {
     ] {
         let problem = built(written).unwrap_err();
         assert!(problem.contains(says), "{written}: {problem}");
+    }
+}
+
+/// An idle pool of a site of its own.
+fn pool(site: u32, processors: u32) -> Pool {
+    Pool::unreported(PoolFacts {
+        id: PoolId { site: SiteId(site), ..PoolId::default() },
+        site: format!("site {site}"),
+        partition: "default".to_owned(),
+        processors,
+        allocation_unit: 1,
+        cores: 1,
+        equipment: Equipment::default(),
+        speed: Rate::FULL,
+        groups: Vec::new(),
+        idle: Power::ZERO,
+        busy: Power::ZERO,
+        pue_ppm: 1_000_000,
+        rates: Rates::default(),
+        latency: Span::ZERO,
+        bandwidth: None,
+    })
+}
+
+/// A job of so many processors for a minute, with this number at the portal.
+fn numbered(number: u64, procs: u32) -> Box<Job> {
+    let mut job = Job::rigid(number, Time::ZERO, procs, Span::from_secs(60));
+    job.grid = Some(Box::new(GridContext { number, ..GridContext::default() }));
+    Box::new(job)
+}
+
+/// A workflow: for each task its processors, and of the others those before it that it waits for.
+fn workflows() -> impl Strategy<Value = Vec<(u32, Vec<bool>)>> {
+    vec((1..9_u32, vec(proptest::bool::weighted(0.2), 30)), 0..30)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// As many tasks are planned as there is time for in an interval and `most` allows, at least one; and a planning of no more of them, to whichever pools they may go, is over before the next one.
+    #[test]
+    fn as_many_are_planned_as_there_is_time_for(
+        (per_gene, half, generations) in (0..100_000_u64, 2..5_000_usize, 1..1_000_usize),
+        more in 0..100_000_000_000_u64,
+        (most, counts) in (1..600_usize, vec(1..7_u32, 1..20)),
+        share in 0.0..=1.0,
+    ) {
+        let settings = Settings { population: 2 * half, generations, ..Settings::default() };
+        // What one task takes is in the interval, or there is no such policy.
+        let one = per_gene * settings.budget();
+        let (interval, per_gene) = (Span::from_micros(one + more + 1), Span::from_micros(per_gene));
+        let terms = Terms { interval, per_gene, most, ..terms() };
+        let mojs = Mojs { terms, settings, seed: 1, kept: Kept::default() };
+        let at_most = mojs.most();
+        prop_assert!((1..=most).contains(&at_most));
+        prop_assert!(at_most == most || one * (at_most as u64 + 1) > interval.micros());
+        let genes = (at_most as f64 * share) as usize;
+        let choices: Vec<Vec<u32>> =
+            (0..genes).map(|gene| (0..counts[gene % counts.len()]).collect()).collect();
+        let takes = mojs.takes(&choices);
+        prop_assert!(takes <= interval, "{genes} tasks take {takes} s of {interval} s");
+        // It evaluates what there is, if that is less.
+        let all = choices.iter().try_fold(1_u128, |all, pools| all.checked_mul(pools.len() as u128));
+        let evaluations = all.unwrap_or(u128::MAX).min(settings.budget().into());
+        prop_assert_eq!(u128::from(takes.micros()), u128::from(per_gene.micros()) * evaluations * genes as u128);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// The same where most tasks are of a workflow, which is looked at as a whole. What is planned of it waits for nothing that is not, and starts when the planning is over and what it waits for has ended.
+    #[test]
+    fn a_planning_of_a_workflow_fits_into_its_interval(
+        workflow in workflows(),
+        alone in vec(1..9_u32, 0..10),
+        pools in vec(1..9_u32, 1..4),
+        (half, generations, most) in (2..5_usize, 1..4_usize, 1..40_usize),
+        (per_gene, more) in (1..1_000_u64, 0..100_000_u64),
+    ) {
+        let tasks = workflow.len();
+        let pairs = (0..tasks).flat_map(|at| (0..at).map(move |before| (before, at)));
+        let edges: Vec<(usize, usize)> = pairs.filter(|(before, at)| workflow[*at].1[*before]).collect();
+        let sends = edges.iter().map(|(from, to)| (*from, *to, Bytes::new(1)));
+        let live = LiveWorkflow::new(TaskId(0), Dag::new(tasks, sends).expect("no cycle"), vec![0; tasks]);
+        let mut table = Tasks::new(pools.len());
+        for (at, (procs, _)) in workflow.iter().enumerate() {
+            let (job, missing) = (numbered(at as u64, *procs), edges.iter().filter(|(_, to)| *to == at).count() as u32);
+            if missing == 0 { table.enter(job, Vec::new()) } else { table.block(job, missing, Vec::new()) }
+        }
+        let numbers = tasks as u64..;
+        numbers.zip(&alone).for_each(|(number, procs)| table.enter(numbered(number, *procs), Vec::new()));
+        let settings = Settings { population: 2 * half, generations, distinct: true, ..Settings::default() };
+        let interval = Span::from_micros(per_gene * settings.budget() + more);
+        let per_gene = Span::from_micros(per_gene);
+        let terms = Terms { interval, per_gene, most, min_queued: 1_000, ..terms() };
+        let mut mojs = Mojs { terms, settings, seed: 1, kept: Kept::default() };
+        let mut pools: Vec<Pool> = (0..).zip(pools).map(|(site, procs)| pool(site, procs)).collect();
+        let links = Links::uniform(pools.len(), Span::from_secs(1), None);
+        let now = Time::from_secs(10);
+        let mut view = GridView::new(now, &mut pools, &table, Asked::All, true)
+            .showing(if tasks > 0 { vec![&live] } else { Vec::new() }, &links, true);
+        let answer = mojs.plan(&mut view);
+        let Some(front) = view.take_front() else {
+            prop_assert!(matches!(answer, Answer::Done(plan) if plan.is_empty()));
+            return Ok(());
+        };
+        let Answer::Later { at, takes, plan } = answer else { return Err(TestCaseError::fail("no later")) };
+        prop_assert!(takes <= interval && at > now + takes);
+        prop_assert_eq!(takes.micros(), per_gene.micros() * front.tasks * front.evaluations);
+        prop_assert_eq!(front.tasks, plan.len() as u64);
+        prop_assert!(plan.len() <= mojs.most());
+        let of = |task: usize| plan.iter().find(|decision| decision.task == TaskId(task as u64));
+        prop_assert!(plan.iter().all(|decision| decision.start >= now + takes));
+        for (from, to) in edges {
+            let Some(after) = of(to) else { continue };
+            let before = of(from).map(|before| before.end);
+            prop_assert!(before.is_some_and(|end| end <= after.start), "{from} before {to}");
+        }
     }
 }
