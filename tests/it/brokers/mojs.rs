@@ -3,6 +3,7 @@
 use gridemu::broker::{Answer, Asked, Decision, GridView, Pool, Rates};
 use gridemu::model::{FrontRecord, Job, SiteTariff, Size, Speedup};
 use gridemu::units::{Money, Price, Span, Time};
+use libm::{exp, expm1};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -26,8 +27,11 @@ fn said(scene: &Scene, written: &str) -> Said {
     (plan.into_vec(), takes, view.take_front())
 }
 
-/// What it plans where each task has one pool: `(number of the job, place of the pool, start, end)` in seconds from now, by start and due date, and the objectives.
-fn only(scene: &mut Scene, places: &[usize]) -> (Vec<(u64, usize, f64, f64)>, [f64; 5]) {
+/// A task of a plan: the number of its job, the place of its pool, its start and its end, in seconds from now.
+type Row = (u64, usize, f64, f64);
+
+/// What it plans where each task has one pool, by start and due date, and the objectives.
+fn only(scene: &mut Scene, places: &[usize]) -> (Vec<Row>, [f64; 5]) {
     let ids = || scene.pools.iter().map(|pool| pool.facts.id);
     let others = |own: &usize| ids().enumerate().filter(|(at, _)| at != own).map(|(_, id)| id).collect();
     scene.refused = places.iter().map(others).collect();
@@ -109,7 +113,7 @@ fn wide_tasks_wait_for_the_last_of_their_processors() {
     );
     assert_eq!((makespan, idle, overspending), (150.0, 180.0 / 6.0, 0.0));
     near(energy, (150.0 + 30.0 + 40.0 + 40.0) / 2.0 + 70.0);
-    near(lateness, (10.0_f64 / 200.0).exp_m1() / 5.0);
+    near(lateness, expm1(10.0 / 200.0) / 5.0);
 }
 
 /// A moldable task has in each pool as many processors as that gives it: four of 60 s, or two of 120 s, as there are no more. Behind it, one of one processor.
@@ -177,7 +181,7 @@ fn overdue_tasks_are_late_from_their_deadlines_on() {
     let (plan, [makespan, _, lateness, ..]) = only(&mut scene, &[0; 4]);
     assert_eq!(plan, [(1, 0, 0.0, 60.0), (2, 0, 60.0, 300.0), (3, 0, 300.0, 390.0), (4, 0, 390.0, 400.0)]);
     assert_eq!(makespan, 400.0);
-    near(lateness, (2.2_f64.exp_m1() + 2.0_f64.exp_m1() + 0.3_f64.exp_m1()) / 4.0);
+    near(lateness, (expm1(2.2) + expm1(2.0) + expm1(0.3)) / 4.0);
 }
 
 /// A task that had no time at all counts as given a second: 70 s late are 20 beyond the exponent of 50, from where the penalty follows its tangent.
@@ -185,7 +189,7 @@ fn overdue_tasks_are_late_from_their_deadlines_on() {
 fn what_is_overdue_for_long_is_late_along_a_tangent() {
     let mut scene = Scene::new(100, vec![idle(0, 1, 100)], vec![due(job(1, 40, 1, 10), 40)]);
     let (_, [_, _, lateness, ..]) = only(&mut scene, &[0]);
-    near(lateness, 50.0_f64.exp_m1() + 50.0_f64.exp() * 20.0);
+    near(lateness, expm1(50.0) + exp(50.0) * 20.0);
 }
 
 /// Prices of 2 and 3 a core-hour: 2 × ½ h × 2 = 2 for 1.5, 1 h × 3 = 3 for 1, 1 h × 2 for 5, and 3 for a task without a budget, which exceeds none. What is left of one budget is not another's: (0.5 + 2) over four
@@ -235,7 +239,7 @@ fn five_objectives_of_one_task() {
     let [makespan, idle, lateness, overspending, energy] = objectives;
     // 2 × 300 s at 6 a core-hour are 1. It was given 40 s, and is overdue for 10 s.
     assert_eq!((makespan, idle, energy), (320.0, 20.0 / 3.0, 600.0));
-    near(lateness, (330.0_f64 / 40.0).exp_m1());
+    near(lateness, expm1(330.0 / 40.0));
     near(overspending, 0.75);
 }
 
