@@ -188,7 +188,7 @@ impl<'a, P: Problem> Search<'a, P> {
             while search.step()? {}
             Ok(search.finish())
         };
-        // From within the pool, generations begin and end without a thread that sleeps.
+        // From within the pool this thread works on all generations, and waits for none asleep.
         if self.settings.parallel { rayon::scope(|_| all(self)) } else { all(self) }
     }
 

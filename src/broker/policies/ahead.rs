@@ -40,10 +40,13 @@ pub(super) struct Group<'a> {
 
 /// The ready tasks that are of no workflow.
 pub(super) fn of_none<'a>(view: &GridView<'a>) -> impl Iterator<Item = Task<'a>> {
-    view.ready().filter(|task| {
-        let at = view.workflows().partition_point(|workflow| workflow.id(0) <= task.id());
-        at == 0 || view.workflows()[at - 1].place(task.id()).is_none()
-    })
+    view.ready().filter(|task| is_alone(view, task.id()))
+}
+
+/// Whether a task is of no workflow.
+pub(super) fn is_alone(view: &GridView<'_>, task: TaskId) -> bool {
+    let at = view.workflows().partition_point(|workflow| workflow.id(0) <= task);
+    at == 0 || view.workflows()[at - 1].place(task).is_none()
 }
 
 impl<'a> Group<'a> {

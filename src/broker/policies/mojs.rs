@@ -18,7 +18,7 @@ use self::operators::{by_fitness, by_mask, k_point, rebalance, shift, swap};
 use self::order::due_first;
 use self::schedule::{ABOUT, Instance, Next, OBJECTIVES, Scratch, chromosomes};
 use self::taken::finally_free;
-use super::ahead::{Group, of_none};
+use super::ahead::{Group, is_alone};
 use crate::broker::mapping::Links;
 use crate::broker::{
     Answer, BrokerAbilities, BrokerBuilt, BrokerPolicy, BrokerPolicyInfo, Front, GridView, OpenTasks,
@@ -131,12 +131,9 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
         *weight = given.unwrap_or(1.0);
     }
     if weights.iter().all(|weight| *weight == 0.0) {
-        return Err(NamedError::bad_value(
-            "mojs",
-            ABOUT[0].name,
-            0,
-            "above 0, as one of the weights must be",
-        ));
+        let expected =
+            "above 0, as one of `makespan`, `idle`, `lateness`, `overspending` and `energy` must be";
+        return Err(NamedError::bad_value("mojs", ABOUT[0].name, 0, expected));
     }
     let on_change = named.take_choice("on_change", &[("yes", true), ("no", false)])?.unwrap_or(true);
     let on_arrival = named.take_choice("on_arrival", &[("yes", true), ("no", false)])?.unwrap_or(true);
@@ -146,9 +143,9 @@ fn build(named: &mut Named, seed: u64) -> Result<BrokerBuilt, NamedError> {
     let one = per_gene.micros().saturating_mul((population * generations) as u64);
     let interval = interval.unwrap_or(Span::from_secs(600));
     if one > interval.micros() {
-        let most = interval.micros() / (population * generations) as u64;
+        let most = Span::from_micros(interval.micros() / (population * generations) as u64);
         let expected = format!(
-            "at most {most} us, with which a planning of one task takes the whole `interval` of {interval} s"
+            "at most {most} s, with which a planning of one task by {population} x {generations} schedules takes the whole `interval` of {interval} s"
         );
         return Err(NamedError::bad_value("mojs", "per_gene", format!("{per_gene} s"), &expected));
     }
@@ -423,7 +420,12 @@ impl Mojs {
         let (links, holes, now, most) = (view.links(), view.holes(), view.now(), self.most());
         let room: Vec<u32> = holes.0.iter().map(finally_free).collect();
         let has_pool = |task: &Task<'_>| {
-            let fits = |at: usize| view.pools()[at].procs_for(task) <= room[at] && view.fits(*task, at, true);
+            let fits = |at: usize| {
+                let pool = &view.pools()[at];
+                pool.procs_for(task) <= room[at]
+                    && view.fits(*task, at, true)
+                    && pool.run_now(task) < Span::MAX
+            };
             (0..room.len()).any(fits)
         };
         let (tasks, is_whole) = due_first(view, has_pool, most);
@@ -431,8 +433,8 @@ impl Mojs {
         for workflow in view.workflows() {
             group.add(view, workflow, &tasks);
         }
-        let is_chosen = |task: &Task<'_>| tasks.binary_search(&task.id()).is_ok();
-        of_none(view).filter(is_chosen).for_each(|task| group.add_alone(task));
+        let alone = tasks.iter().filter(|task| is_alone(view, **task)).filter_map(|task| view.task(*task));
+        alone.for_each(|task| group.add_alone(task));
         if group.is_empty() {
             return view.done();
         }

@@ -188,6 +188,12 @@ impl Checker<'_> {
         let draws = |of: &MachineGroup| of.busy != Power::ZERO;
         let has_deadline = limits().any(|limits| limits.deadline.is_some());
         let has_budget = limits().any(|limits| limits.budget.is_some());
+        let weighs = |key: &str| policy.params.get(key).is_none_or(|weight| weight.parse() != Ok(0.0));
+        let has_aim = weighs("makespan")
+            || weighs("idle")
+            || weighs("lateness") && has_deadline
+            || weighs("overspending") && has_budget
+            || weighs("energy") && groups().any(draws);
         for (key, is_there, problem) in [
             ("lateness", has_deadline, "has no effect: no workload of the portal has a `deadline`"),
             ("overspending", has_budget, "has no effect: no workload of the portal has a `budget`"),
@@ -198,8 +204,9 @@ impl Checker<'_> {
                 "prefers machines that have no `busy` power: they count as if they drew nothing",
             ),
         ] {
-            let is_given = policy.params.get(key).is_some_and(|weight| weight.parse() != Ok(0.0));
-            if is_given && !is_there {
+            // A default weight says nothing, unless it is the only aim.
+            let is_meant = policy.params.get(key).is_some() || !has_aim;
+            if is_meant && weighs(key) && !is_there {
                 let message = format!("`{key}` of `mojs` {problem}");
                 self.warn(&Path::default().key("broker").key("policy"), message);
             }

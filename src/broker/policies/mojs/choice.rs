@@ -54,7 +54,11 @@ impl Choice {
                 weighted().map(|(objective, weight)| format!("{} {weight}", objective.name)).collect();
             rule += &format!(" ({})", each.join(", "));
         }
-        rule += ", each as a share of its reference";
+        rule += if weighted().count() == 1 {
+            ", as a share of its reference"
+        } else {
+            ", each as a share of its reference"
+        };
         ChosenBy { value: "weighted sum", rule }
     }
 }

@@ -243,7 +243,7 @@ impl Instance {
             inputs.extend(before.map(|(before, data)| (genes[before], data.count() as f64)));
             first_input.push(inputs.len() as u32);
         }
-        let processors = f64::from(merits.processors.iter().sum::<u32>().max(1));
+        let processors = merits.processors.iter().map(|count| f64::from(*count)).sum::<f64>().max(1.0);
         Self {
             pools: free.pools(),
             tasks,

@@ -8,7 +8,7 @@ use super::schedule::{Instance, Merits, Next, TaskTable};
 use super::*;
 use crate::broker::mapping::Dag;
 use crate::broker::{Asked, LiveWorkflow, Pool, PoolFacts, Rates, Tasks};
-use crate::model::{Equipment, GridContext, Job, PoolId, SiteId, TaskId};
+use crate::model::{Equipment, GridContext, Job, Limits, PoolId, SiteId, TaskId};
 use crate::search::ArchiveSize;
 use crate::units::{Bytes, Power, Rate};
 
@@ -332,12 +332,12 @@ fn what_no_search_can_be_is_refused_by_name() {
     for (written, says) in [
         ("mojs[population=1]", "population"),
         ("mojs[population=7]", "an even number"),
-        ("mojs[makespan=0,idle=0,lateness=0,overspending=0,energy=0]", "one of the weights"),
+        ("mojs[makespan=0,idle=0,lateness=0,overspending=0,energy=0]", "as one of `makespan`"),
         ("mojs[interval=0 s]", "interval"),
         ("mojs[search=tabu]", "nsga2"),
         ("mojs[min_queued=0]", "min_queued"),
         ("mojs[choose=knee,energy=2]", "where a weight is given"),
-        ("mojs[population=10,generations=100,interval=10 s,per_gene=11 ms]", "at most 10000 us"),
+        ("mojs[population=10,generations=100,interval=10 s,per_gene=11 ms]", "at most 0.01 s"),
     ] {
         let problem = built(written).unwrap_err();
         assert!(problem.contains(says), "{written}: {problem}");
@@ -370,6 +370,13 @@ fn numbered(number: u64, procs: u32) -> Box<Job> {
     let mut job = Job::rigid(number, Time::ZERO, procs, Span::from_secs(60));
     job.grid = Some(Box::new(GridContext { number, ..GridContext::default() }));
     Box::new(job)
+}
+
+/// The same job, due in this minute; from the fifth on it has no deadline, and comes last.
+fn due(mut job: Box<Job>, minutes: u64) -> Box<Job> {
+    let deadline = (minutes < 4).then(|| Time::from_secs(60 * (minutes + 1)));
+    job.limits = Some(Box::new(Limits { deadline, ..Limits::default() }));
+    job
 }
 
 /// A workflow: for each task its processors, and of the others those before it that it waits for.
@@ -417,6 +424,7 @@ proptest! {
     fn a_planning_of_a_workflow_fits_into_its_interval(
         workflow in workflows(),
         alone in vec(1..9_u32, 0..10),
+        dues in vec(0..5_u64, 40),
         pools in vec(1..9_u32, 1..4),
         (half, generations, most) in (2..5_usize, 1..4_usize, 1..40_usize),
         (per_gene, more) in (1..1_000_u64, 0..100_000_u64),
@@ -428,11 +436,27 @@ proptest! {
         let live = LiveWorkflow::new(TaskId(0), Dag::new(tasks, sends).expect("no cycle"), vec![0; tasks]);
         let mut table = Tasks::new(pools.len());
         for (at, (procs, _)) in workflow.iter().enumerate() {
-            let (job, missing) = (numbered(at as u64, *procs), edges.iter().filter(|(_, to)| *to == at).count() as u32);
+            let (job, missing) = (due(numbered(at as u64, *procs), dues[at]), edges.iter().filter(|(_, to)| *to == at).count() as u32);
             if missing == 0 { table.enter(job, Vec::new()) } else { table.block(job, missing, Vec::new()) }
         }
         let numbers = tasks as u64..;
-        numbers.zip(&alone).for_each(|(number, procs)| table.enter(numbered(number, *procs), Vec::new()));
+        let entered = numbers.zip(&alone).zip(&dues[tasks..]);
+        entered.for_each(|((number, procs), at)| table.enter(due(numbered(number, *procs), *at), Vec::new()));
+        // One after the other, of all that could be next the one that is due first.
+        let most_procs = pools.iter().copied().max().unwrap_or(0);
+        let procs: Vec<u32> = workflow.iter().map(|(procs, _)| *procs).chain(alone.iter().copied()).collect();
+        let mut expected = Vec::new();
+        let is_next = |task: &usize, chosen: &[usize]| {
+            let mut before = edges.iter().filter(|(_, to)| to == task).map(|(from, _)| from);
+            procs[*task] <= most_procs && !chosen.contains(task) && before.all(|from| chosen.contains(from))
+        };
+        while expected.len() < most
+            && let Some(next) = (0..procs.len())
+                .filter(|task| is_next(task, &expected))
+                .min_by_key(|task| (dues[*task], *task))
+        {
+            expected.push(next);
+        }
         let settings = Settings { population: 2 * half, generations, distinct: true, ..Settings::default() };
         let interval = Span::from_micros(per_gene * settings.budget() + more);
         let per_gene = Span::from_micros(per_gene);
@@ -452,7 +476,11 @@ proptest! {
         prop_assert!(takes <= interval && at > now + takes);
         prop_assert_eq!(takes.micros(), per_gene.micros() * front.tasks * front.evaluations);
         prop_assert_eq!(front.tasks, plan.len() as u64);
-        prop_assert!(plan.len() <= mojs.most());
+        expected.truncate(mojs.most());
+        expected.sort_unstable();
+        let mut planned: Vec<usize> = plan.iter().map(|decision| decision.task.0 as usize).collect();
+        planned.sort_unstable();
+        prop_assert_eq!(planned, expected);
         let of = |task: usize| plan.iter().find(|decision| decision.task == TaskId(task as u64));
         prop_assert!(plan.iter().all(|decision| decision.start >= now + takes));
         for (from, to) in edges {
