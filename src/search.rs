@@ -67,7 +67,7 @@ mod problem;
 mod run;
 mod settings;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use archive::{Archive, ArchiveSize};
 pub use distance::{igd, igd_plus};

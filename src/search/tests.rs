@@ -16,7 +16,7 @@ fn times() -> u32 {
     std::env::var("GRIDEMU_CASES").map_or(1, |times| times.parse().expect("GRIDEMU_CASES is a number"))
 }
 
-fn cases(number: u32) -> proptest::test_runner::Config {
+pub(crate) fn cases(number: u32) -> proptest::test_runner::Config {
     proptest::test_runner::Config::with_cases(number * times())
 }
 

@@ -10,6 +10,7 @@ use crate::broker::mapping::Dag;
 use crate::broker::{Asked, LiveWorkflow, Pool, PoolFacts, Rates, Tasks};
 use crate::model::{Equipment, GridContext, Job, Limits, PoolId, SiteId, TaskId};
 use crate::search::ArchiveSize;
+use crate::search::tests::cases;
 use crate::units::{Bytes, Power, Rate};
 
 const PARENT_1: [u32; 20] = [2, 1, 3, 2, 3, 4, 1, 3, 2, 2, 1, 3, 4, 2, 1, 4, 3, 3, 1, 3];
@@ -385,7 +386,7 @@ fn workflows() -> impl Strategy<Value = Vec<(u32, Vec<bool>)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(200))]
 
     /// As many tasks are planned as there is time for in an interval and `most` allows, at least one; and a planning of no more of them, to whichever pools they may go, is over before the next one.
     #[test]
@@ -417,7 +418,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(cases(40))]
 
     /// The same where most tasks are of a workflow, which is looked at as a whole. What is planned of it waits for nothing that is not, and starts when the planning is over and what it waits for has ended.
     #[test]
