@@ -205,7 +205,7 @@ impl Checker<'_> {
             ),
         ] {
             // A default weight says nothing, unless it is the only aim.
-            let is_meant = policy.params.get(key).is_some() || !has_aim;
+            let is_meant = policy.params.contains_key(key) || !has_aim;
             if is_meant && weighs(key) && !is_there {
                 let message = format!("`{key}` of `mojs` {problem}");
                 self.warn(&Path::default().key("broker").key("policy"), message);
