@@ -188,7 +188,7 @@ impl<'a, P: Problem> Search<'a, P> {
             while search.step()? {}
             Ok(search.finish())
         };
-        // From within the pool this thread works on all generations, and waits for none asleep.
+        // A thread of the pool goes through all generations: one outside would be put to sleep and woken for each.
         if self.settings.parallel { rayon::scope(|_| all(self)) } else { all(self) }
     }
 
