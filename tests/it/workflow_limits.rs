@@ -273,4 +273,10 @@ fn an_aim_without_what_it_needs_is_told_of() {
             "{weight}"
         );
     }
+    // Of equal weights those that nothing has are told of if no other is left.
+    let left = checked("mojs[makespan=0,idle=0,energy=0]", "");
+    assert!(left.contains("`lateness` of `mojs`") && left.contains("`overspending` of `mojs`"), "{left}");
+    assert!(!left.contains("`energy` of `mojs`"), "{left}");
+    let one = checked("mojs[makespan=0,idle=0,energy=0]", "budget = 1");
+    assert!(!one.contains("of `mojs` has no effect"), "{one}");
 }
