@@ -3,6 +3,7 @@
 //! Results go to standard output, messages to standard error. Exit code 0 means success, 2 a request that cannot be carried out
 //! (nothing was done), 1 a run that failed, 130 one that was stopped by Ctrl-C or SIGTERM.
 
+mod afterwards;
 mod broker_check;
 mod campaign;
 mod check;
@@ -77,6 +78,8 @@ enum Command {
     Export(export::Args),
     /// Make an HTML page with tables and figures of runs or of a campaign
     Report(report::Args),
+    /// Make a trace of a run, which Perfetto and chrome://tracing open
+    Trace(trace::Args),
     /// List the policies, or describe one
     Policies(policies::Args),
     /// List the built-in sites, or print the file of one
@@ -122,6 +125,7 @@ pub fn main_with(policies: Policies) -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Export(args) => export::run(&args, &policies),
         Command::Report(args) => report::run(&args, &policies),
+        Command::Trace(args) => trace::run(&args),
         Command::Policies(args) => policies::run(&args, &policies),
         Command::Sites(args) => sites::run(&args, &policies),
         Command::Check(args) => check::run(&args, &policies),

@@ -13,9 +13,11 @@
 //! of both futures as they are written.
 
 mod active_run;
+mod afterwards;
 mod checkpoint;
 mod clock;
 mod commands;
+mod ended;
 mod error;
 mod explain;
 mod export;
@@ -40,8 +42,10 @@ mod validate;
 mod workflows;
 pub(crate) mod workload;
 
+pub use afterwards::Afterwards;
 pub use checkpoint::{Anew, Control};
 pub use commands::Commands;
+pub use ended::Ended;
 pub use error::{RunError, RunErrorKind};
 pub use explain::{
     AssignedTo, At, AtState, Attempt, ComparedFront, ComparedPool, ComparedSchedule, ExplainOptions,

@@ -33,10 +33,10 @@ mod tests;
 mod trace;
 
 pub use error::{OutputError, hint_for};
-pub(crate) use folder::write_whole;
+pub(crate) use folder::{TRACE, write_whole};
 pub use folder::{OutputDir, OutputOptions};
 pub use job_refs::JobRefs;
-pub use mark::{FileMark, OutputMark, OutputSync};
+pub use mark::{FileMark, OutputMark, OutputSync, Since};
 pub use reader::{
     EventRow, FolderKind, FrontRow, JobRow, MachineRow, ReadError, Rows, RunFolder, SegmentRow, TaskRow,
     TransferRow, WorkflowRow,

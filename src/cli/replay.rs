@@ -8,6 +8,7 @@ use clap::Args as ClapArgs;
 
 use self::values::{Typed, former, interval, power, pue, reservation, speed};
 use super::report::PageOfRun;
+use super::run::after;
 use super::{progress, say, signals, talk, trace};
 use crate::experiment::workload::read_once;
 use crate::experiment::{Anew, Control, Progress, ReplayScenario, Run, RunError};
@@ -311,7 +312,9 @@ pub(super) fn run(mut args: Args, policies: &Policies) -> Result<(), RunError> {
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         args.out = Some(scratch.to_owned());
     }
-    let runs = args.runs(policies)?;
+    let after = after(args.trace, page.as_ref(), args.checkpoint.is_some())?;
+    let runs = args.runs(policies)?.into_iter().map(|run| run.followed_by(after.clone()));
+    let runs: Vec<Run> = runs.collect();
     // Until here, Ctrl-C ends the process: reading may wait for standard input.
     let control = Control::new();
     signals::stop_cleanly(&control, args.checkpoint.is_some());

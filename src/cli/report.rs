@@ -130,6 +130,16 @@ impl PageOfRun {
         Ok(Some(Self { page, scratch: Some(scratch("report")?) }))
     }
 
+    /// The page at this path, of files that are kept.
+    pub(super) const fn at(page: PathBuf) -> Self {
+        Self { page, scratch: None }
+    }
+
+    /// Its path, if it is made of files that are kept.
+    pub(super) fn of_kept_files(&self) -> Option<&PathBuf> {
+        self.scratch.is_none().then_some(&self.page)
+    }
+
     /// The temporary folder for the files of the run, if it has no output folder.
     pub(super) fn scratch(&self) -> Option<&Path> {
         self.scratch.as_ref().map(TempDir::path)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use super::show::ShowArgs;
-use super::{progress, signals, talk};
+use super::{afterwards, progress, signals, talk};
 use crate::experiment::{Commands, Control, Progress, ResumePoint, RunError, Stored};
 use crate::grid::Policies;
 use crate::units::grouped;
@@ -35,9 +35,13 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let stored = Stored::open(&args.store, policies)?;
     if let Some(ended) = stored.ended()? {
         talk(&format!("the run of `{}` is finished; its result was", args.store.display()));
-        return args.shown.show(&ended);
+        args.shown.show(&ended.summary)?;
+        let Some(folder) = stored.files() else { return Ok(()) };
+        ended.check_files(folder)?;
+        return afterwards::make(stored.afterwards(), folder, policies);
     }
     let commands = args.commands.as_deref().map(Commands::open).transpose()?;
+    let (after, files) = (stored.afterwards().clone(), stored.files().map(Path::to_owned));
     let title = stored.store().about().title.clone();
     let progress = Progress::default();
     let control = Control::new();
@@ -45,7 +49,8 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let ended = progress::shown_beside(commands.is_some(), &title, &progress, || {
         stored.resume(&progress, &control, commands, |from| announce(&title, &args.store, from))
     })?;
-    args.shown.show(&ended)
+    args.shown.show(&ended)?;
+    files.map_or(Ok(()), |files| afterwards::make(&after, &files, policies))
 }
 
 fn announce(title: &str, store: &Path, from: &ResumePoint) {

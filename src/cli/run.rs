@@ -9,7 +9,7 @@ use super::report::PageOfRun;
 use super::show::ShowArgs;
 use super::{progress, signals, talk, trace};
 use crate::broker::outside::NAME;
-use crate::experiment::{Anew, Commands, Control, Progress, Run, RunError, in_path};
+use crate::experiment::{Afterwards, Anew, Commands, Control, Progress, Run, RunError, in_path};
 use crate::grid::Policies;
 use crate::model::{Named, RegistryError};
 use crate::scenario::{Override, Scenario, quoted};
@@ -168,6 +168,21 @@ pub(super) fn program(typed: &str) -> Result<Vec<Override>, RunError> {
     ])
 }
 
+/// What is made of the files of a run once it has ended, also if it is resumed then.
+pub(super) fn after(
+    trace: bool,
+    page: Option<&PageOfRun>,
+    with_snapshots: bool,
+) -> Result<Afterwards, RunError> {
+    if with_snapshots && page.is_some_and(|page| page.of_kept_files().is_none()) {
+        return Err(RunError::request(
+            "a page is made of the files of the run, and without a folder they are gone when it is stopped",
+        )
+        .with_hint("add `--out DIR`, or leave `--checkpoint` out"));
+    }
+    Ok(Afterwards { trace, page: page.and_then(PageOfRun::of_kept_files).cloned() })
+}
+
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     let mut scenario = Scenario::load(&args.scenario, &args.overrides(policies)?, policies)?;
     scenario.check_effects(args.report.is_some())?;
@@ -197,10 +212,14 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         return Err(RunError::request("`--broker-log` needs a broker that is a program")
             .with_hint("add `--broker COMMAND`"));
     }
-    let run = Run::new(scenario, usize::from(args.threads), policies).logging(args.broker_log.clone());
+    let with_snapshots = scenario.resolved.checkpoint.is_some();
+    let after = after(args.trace, page.as_ref(), with_snapshots)?;
+    let run = Run::new(scenario, usize::from(args.threads), policies)
+        .logging(args.broker_log.clone())
+        .followed_by(after);
     let commands = args.commands.as_deref().map(Commands::open).transpose()?;
     let (progress, control) = (Progress::default(), Control::new());
-    signals::stop_cleanly(&control, run.scenario().resolved.checkpoint.is_some());
+    signals::stop_cleanly(&control, with_snapshots);
     if let Some(scratch) = page.as_ref().and_then(PageOfRun::scratch) {
         signals::remove_at_end(scratch);
     }

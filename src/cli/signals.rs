@@ -1,4 +1,4 @@
-//! Handlers for Ctrl-C and SIGTERM.
+//! Handlers for Ctrl-C, SIGTERM and hang-ups.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -9,10 +9,10 @@ use std::{fs, io, process, thread};
 use super::talk;
 use crate::experiment::Control;
 
-/// Installs a handler: the first Ctrl-C or SIGTERM asks the run to stop, after a last snapshot if it has a `store`; the second ends the
+/// Installs a handler: the first Ctrl-C, SIGTERM or hang-up asks the run to stop, after a last snapshot if it has a `store`; the second ends the
 /// process.
 ///
-/// The handler cannot distinguish the two signals, and need not.
+/// The handler does not distinguish the signals. One that whoever started the process ignores, as `nohup` does hang-ups, stays ignored.
 pub(super) fn stop_cleanly(control: &Control, store: bool) {
     stop(
         control,
@@ -34,8 +34,8 @@ static SCRATCH: OnceLock<PathBuf> = OnceLock::new();
 /// Lets Ctrl-C and SIGTERM remove this folder before they end the process. A handler that stops cleanly is installed before.
 pub(super) fn remove_at_end(scratch: &Path) {
     let _ = SCRATCH.set(scratch.to_owned());
-    // An error means that there is a handler; it ends in the same way.
-    let _ = ctrlc::set_handler(end);
+    // Where there is a handler already, it ends in the same way.
+    handle(end);
 }
 
 fn end() {
@@ -53,11 +53,43 @@ fn end() {
     process::exit(130);
 }
 
+/// Lets `handler` handle the signals, unless something does already.
+fn handle(handler: impl FnMut() + Send + 'static) {
+    static IS_HANDLED: AtomicBool = AtomicBool::new(false);
+    if !IS_HANDLED.swap(true, Ordering::SeqCst) {
+        // Without a handler the process ends at once, which is safe: the last snapshot remains valid.
+        let _ = install(handler);
+    }
+}
+
+#[cfg(unix)]
+fn install(mut handler: impl FnMut() + Send + 'static) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+    let ignored = ignored();
+    let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = signal_hook::iterator::Signals::new(handled)?;
+    let wait = move || signals.forever().for_each(|_| handler());
+    thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop)
+}
+
+/// The signals that the process ignores, a bit each, from the lowest: as Linux tells it. None where it cannot be known.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let digits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    digits.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0)
+}
+
+#[cfg(not(unix))]
+fn install(handler: impl FnMut() + Send + 'static) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(handler)
+}
+
 fn stop(control: &Control, message: &'static str) {
     static ASKED: AtomicBool = AtomicBool::new(false);
     let control = control.clone();
-    // Without a handler the process ends at once, which is safe: the last snapshot remains valid.
-    let _ = ctrlc::set_handler(move || {
+    handle(move || {
         if ASKED.swap(true, Ordering::SeqCst) {
             end();
         }

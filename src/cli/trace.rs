@@ -1,20 +1,39 @@
-//! `--trace`: a run as a trace for Perfetto.
+//! `gridemu trace`, and `--trace`: a run as a trace for Perfetto.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::talk;
+use clap::Args as ClapArgs;
+
+use super::{runs_in, talk};
 use crate::experiment::RunError;
-use crate::output::{RunFolder, TraceError, hint_for, write_trace};
+use crate::output::{RunFolder, TRACE, TraceError, hint_for, write_trace};
 
-/// File name of a trace in the folder of its run.
-const NAME: &str = "trace.json";
+const EXAMPLES: &str = "\
+Examples:
+  gridemu run configs/quickstart.toml --out results && gridemu trace results";
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Folders of runs with segments.csv, or folders that hold several; each run gets a trace.json
+    #[arg(value_name = "DIR", required = true)]
+    paths: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), RunError> {
+    let mut folders = Vec::new();
+    for path in &args.paths {
+        folders.extend(runs_in(path)?.iter().map(|run| run.dir().to_owned()));
+    }
+    folders.iter().try_for_each(|folder| write(folder))
+}
 
 /// Writes the trace of the finished run in `folder` to that folder.
 pub(super) fn write(folder: &Path) -> Result<(), RunError> {
     let read = RunFolder::open(folder).map_err(RunError::run)?;
-    let (part, path) = (folder.join(format!("{NAME}.part")), folder.join(NAME));
+    let (part, path) = (folder.join(format!("{TRACE}.part")), folder.join(TRACE));
     let written = File::create(&part).map_err(TraceError::from);
     let written = written.and_then(|file| write_trace(&read, BufWriter::new(file)));
     let written =

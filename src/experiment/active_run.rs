@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::checkpoint::{AtBarrier, Checkpointer, Control, RunState, Spent};
 use super::clock::now;
+use super::ended::Ending;
 use super::ledgers::{ledgers, moved};
 use super::program::Conversation;
 use super::recorder::Recorder;
@@ -184,16 +185,17 @@ impl ActiveRun {
             (Ok(()), Ok(output)) => output,
         };
         let summary = summary(self, times, driven);
+        let mut files = Vec::new();
         if let Some(output) = output {
             output.write_ledger(&ledgers(&self.grid), moved(&self.grid))?;
             if checkpointer.is_some() {
-                output.finish_for_good(&summary)?
+                files = output.finish_for_good(&summary)?;
             } else {
-                output.finish(&summary)?
+                output.finish(&summary)?;
             }
         }
         if let Some(checkpointer) = &mut checkpointer {
-            checkpointer.finish(&summary, progress);
+            checkpointer.finish(&Ending { summary: &summary, files }, progress);
         }
         Ok(summary)
     }

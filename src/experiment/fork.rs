@@ -257,7 +257,7 @@ fn copy(past: Option<&Path>, to: &Path, mark: &OutputMark) -> Result<(), RunErro
 /// Checks that the unchanged future ends as the run ended, if it has ended.
 fn check(stored: &Stored, found: Fingerprint, progress: &Progress) {
     // A damaged summary is no reason to refuse a fork.
-    let ended = stored.ended().unwrap_or(None).map(|summary| summary.fingerprint);
+    let ended = stored.ended().unwrap_or(None).map(|ended| ended.summary.fingerprint);
     if let Some(ended) = ended.filter(|ended| *ended != found) {
         progress.warn(format!(
             "as it was, the run ends with fingerprint {found}, not with {ended} as before; this is a bug of gridemu"

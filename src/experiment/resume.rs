@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::checkpoint::{Checkpointer, Description, Snapshot, open_store};
 use super::program::JOURNAL;
-use super::{Commands, Control, Progress, Run, RunError};
+use super::{Afterwards, Commands, Control, Ended, Progress, Run, RunError};
 use crate::grid::{Grid, JournalEntry, Policies};
 use crate::metrics::GridSummary;
 use crate::scenario::{CheckpointPlan, Scenario};
@@ -18,6 +18,7 @@ pub struct Stored {
     pub(super) text: String,
     /// The folder in which the command was typed.
     pub(super) typed_in: PathBuf,
+    afterwards: Afterwards,
 }
 
 /// The point from which a run continues.
@@ -44,7 +45,7 @@ impl Stored {
     pub fn open(folder: &Path, policies: &Policies) -> Result<Self, RunError> {
         let store = open_store(folder)?;
         let about = store.about();
-        let Description::Run { folder: typed_in, scenario: text, threads, traces } =
+        let Description::Run { folder: typed_in, scenario: text, threads, traces, afterwards } =
             Description::read(folder, about)?;
         // The text was valid when the run began, so places of errors in it are of no use.
         let file = format!("the scenario kept in {}", folder.display());
@@ -74,7 +75,8 @@ impl Stored {
             folder.clone_into(&mut plan.store);
         }
         let run = Run::new(scenario, threads, policies);
-        Ok(Self { store, run, text, typed_in })
+        let afterwards = afterwards.typed_in(&typed_in);
+        Ok(Self { store, run, text, typed_in, afterwards })
     }
 
     /// The store.
@@ -82,14 +84,23 @@ impl Stored {
         &self.store
     }
 
-    /// The summary of the run, if it has ended.
+    /// What is made of the files of the run once it has ended.
+    pub const fn afterwards(&self) -> &Afterwards {
+        &self.afterwards
+    }
+
+    /// The folder of the files of the run, if it writes any.
+    pub fn files(&self) -> Option<&Path> {
+        self.run.scenario().resolved.output.folder.as_deref()
+    }
+
+    /// What is kept of the run, if it has ended.
     ///
     /// # Errors
     /// `RunErrorKind::Request` if the summary is damaged.
-    pub fn ended(&self) -> Result<Option<GridSummary>, RunError> {
+    pub fn ended(&self) -> Result<Option<Ended>, RunError> {
         let bytes = self.store.finished().map_err(RunError::from_store)?;
-        let read = bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose();
-        read.map_err(|error| RunError::request(format!("the summary in the store cannot be read: {error}")))
+        bytes.map(|bytes| Ended::read(&bytes)).transpose()
     }
 
     /// The commands after a snapshot, and whether the last entry is incomplete.

@@ -12,7 +12,7 @@ use super::recorder::Recorder;
 use super::summary::counted;
 use super::timed::Read;
 use super::workload::{Logs, Opened, read_once};
-use super::{Commands, Control, Progress, RunError};
+use super::{Afterwards, Commands, Control, Progress, RunError};
 use crate::broker::outside::absent;
 use crate::entity::{Broker, Site};
 use crate::grid::{Grid, Merge, Policies};
@@ -39,6 +39,8 @@ pub struct Run {
     journal: Option<(PathBuf, GoesOn)>,
     /// What is tried with the broker's program beside the run.
     trial: Trial,
+    /// What is made of its files once it has ended.
+    afterwards: Afterwards,
     /// What clones of this run share of workloads that can be opened only once.
     once: Arc<Mutex<Once>>,
 }
@@ -83,6 +85,7 @@ impl Run {
             broker_log: None,
             journal: None,
             trial: Trial::None,
+            afterwards: Afterwards::default(),
             once: Arc::default(),
         }
     }
@@ -106,6 +109,12 @@ impl Run {
     #[must_use]
     pub fn logging(self, broker_log: Option<PathBuf>) -> Self {
         Self { broker_log, ..self }
+    }
+
+    /// The same run, of whose files this is made once it has ended: what resumes it knows it.
+    #[must_use]
+    pub fn followed_by(self, afterwards: Afterwards) -> Self {
+        Self { afterwards, ..self }
     }
 
     /// The same run, which tries this with its broker's program.
@@ -226,7 +235,7 @@ impl Run {
         // Inputs that cannot be opened are reported before anything is created or removed.
         let built = self.build(progress)?;
         let checkpointer = resolved.checkpoint.as_ref().map(|plan| {
-            let store = create_store(plan, &self.scenario, self.threads, anew)?;
+            let store = create_store(plan, &self.scenario, self.threads, anew, &self.afterwards)?;
             Ok::<_, RunError>(Checkpointer::new(plan.clone(), store, control, progress))
         });
         let checkpointer = checkpointer.transpose()?;

@@ -11,7 +11,7 @@ use super::OutputError;
 use super::batsim::{self, Batsim};
 use super::ledger;
 use super::lines::Lines;
-use super::mark::{OutputMark, OutputSync};
+use super::mark::{FileMark, OutputMark, OutputSync};
 use super::names::Names;
 use super::pstates::{Draws, turns};
 use super::reader::{ReadError, RunFolder};
@@ -41,10 +41,12 @@ const STATES: &str = "batsim/out_machine_states.csv";
 const PSTATES: &str = "batsim/out_pstate_changes.csv";
 const ENERGY: &str = "batsim/out_consumed_energy.csv";
 const SUMMARY: &str = "summary.json";
+/// A trace of the run, which is made of its tables.
+pub(crate) const TRACE: &str = "trace.json";
 /// Every file that may be in the folder.
-const ALL: [&str; 16] = [
+const ALL: [&str; 17] = [
     LEDGER, JOBS, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, FRONTS, SCENARIO, REPLAY, BATSIM,
-    STATES, PSTATES, ENERGY, SUMMARY,
+    STATES, PSTATES, ENERGY, SUMMARY, TRACE,
 ];
 
 /// The tables that a run may write, each with its header.
@@ -150,7 +152,7 @@ impl OutputDir {
         let mut stale = vec![
             SUMMARY, LEDGER, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, FRONTS, SCENARIO, REPLAY, BATSIM,
         ];
-        stale.extend([STATES, PSTATES, ENERGY]);
+        stale.extend([STATES, PSTATES, ENERGY, TRACE]);
         stale.extend((!options.segments).then_some(SEGMENTS));
         remove_stale(folder, &stale)?;
         if options.batsim.is_some() {
@@ -309,16 +311,23 @@ impl OutputDir {
     }
 
     /// Finishes likewise, and waits until all files of the run are on the disk, for use before the end of the run is
-    /// reported.
+    /// reported. Returns what each file holds.
     ///
     /// # Errors
     /// As [`finish`](Self::finish), or [`OutputError::Place`] for a file that could not be synced.
-    pub fn finish_for_good(self, summary: &impl Serialize) -> Result<(), OutputError> {
-        let (others, path) = (self.syncer()?, self.folder.join(SUMMARY));
+    pub fn finish_for_good(mut self, summary: &impl Serialize) -> Result<Vec<FileMark>, OutputError> {
+        let (others, folder) = (self.syncer()?, self.folder.clone());
+        let mut files = self.mark()?.files;
         self.finish(summary)?;
+        let path = folder.join(SUMMARY);
         let synced = File::open(&path).and_then(|file| file.sync_all());
         synced.map_err(OutputError::place("sync", path))?;
-        others.sync()
+        others.sync()?;
+        let whole = ALL.iter().filter(|name| TABLES.iter().all(|(table, _)| table != *name));
+        for name in whole {
+            files.extend(FileMark::of_whole(&folder, name)?);
+        }
+        Ok(files)
     }
 }
 

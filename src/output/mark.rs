@@ -1,14 +1,18 @@
 //! What a run's files held at an instant, and their syncing to the disk.
 
-use std::fs::File;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::OutputError;
 use super::batsim::KeptPlacement;
 use crate::model::Layout;
+
+/// So much of a file is read at once.
+const CHUNK: usize = 256 << 10;
 
 /// What the files of a run held when it was marked. With it, a later run [continues](super::OutputDir::resume) from
 /// there, whatever was written afterwards.
@@ -36,6 +40,58 @@ pub struct FileMark {
 impl OutputMark {
     pub(super) fn file(&self, name: &str) -> Option<&FileMark> {
         self.files.iter().find(|file| file.name == name)
+    }
+}
+
+/// What has become of a file since it was marked.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// It is as it was.
+    AsItWas,
+    /// It is not there.
+    Gone,
+    /// It holds something else.
+    Changed,
+}
+
+impl FileMark {
+    /// The mark of the whole file `name` in `folder`; `None` if there is none.
+    pub(super) fn of_whole(folder: &Path, name: &str) -> Result<Option<Self>, OutputError> {
+        let path = folder.join(name);
+        let mut file = match File::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(OutputError::place("read", &path))?,
+        };
+        let (mut hash, mut bytes, mut chunk) = (Xxh3::new(), 0, vec![0; CHUNK]);
+        loop {
+            match file.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(read) => {
+                    hash.update(&chunk[..read]);
+                    bytes += read as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(OutputError::place("read", path)(error)),
+            }
+        }
+        Ok(Some(Self { name: name.to_owned(), bytes, rows: 0, hash: hash.digest128() }))
+    }
+
+    /// What has become of the file in `folder`, which held what the mark says and nothing more.
+    ///
+    /// # Errors
+    /// [`OutputError::Place`] for a file that cannot be read.
+    pub fn since(&self, folder: &Path) -> Result<Since, OutputError> {
+        // A longer or shorter one is not read.
+        let found = fs::metadata(folder.join(&self.name));
+        if found.is_ok_and(|found| found.len() != self.bytes) {
+            return Ok(Since::Changed);
+        }
+        Ok(match Self::of_whole(folder, &self.name)? {
+            None => Since::Gone,
+            Some(now) if now.hash == self.hash => Since::AsItWas,
+            Some(_) => Since::Changed,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::description::Description;
-use crate::experiment::RunError;
+use crate::experiment::{Afterwards, RunError};
 use crate::scenario::{CheckpointPlan, Scenario};
 use crate::store::{Store, StoreError, StoreOptions};
 
@@ -34,6 +34,7 @@ pub(in crate::experiment) fn create_store(
     scenario: &Scenario,
     threads: usize,
     anew: Anew,
+    afterwards: &Afterwards,
 ) -> Result<Store, RunError> {
     if scenario.resolved.output.folder.as_ref() == Some(&plan.store) {
         let problem = format!("the files and the snapshots cannot both be in `{}`", plan.store.display());
@@ -41,7 +42,7 @@ pub(in crate::experiment) fn create_store(
             RunError::request(problem).with_hint("give the snapshots their own folder, such as a subfolder")
         );
     }
-    let about = Description::of(scenario, threads)?.about(&scenario.resolved.name, scenario.hash)?;
+    let about = Description::of(scenario, threads, afterwards)?.about(&scenario.resolved.name, scenario.hash)?;
     if anew == Anew::Remove || is_unused(plan) {
         Store::clear(&plan.store, StoreOptions::PATIENCE).map_err(RunError::from_store)?;
     }

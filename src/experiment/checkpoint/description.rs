@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::RunError;
+use crate::experiment::{Afterwards, RunError};
 use crate::scenario::Scenario;
 use crate::store::{About, RunKind};
 
@@ -24,15 +24,23 @@ pub(in crate::experiment) enum Description {
         /// The hash and the name of each trace that the run follows: a resumed run must follow the same.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         traces: BTreeSet<(String, String)>,
+        /// What is made of its files once it has ended.
+        #[serde(default, skip_serializing_if = "Afterwards::is_nothing")]
+        afterwards: Afterwards,
     },
 }
 
 impl Description {
     /// The description of a run of `scenario` whose command is typed in the present folder.
-    pub(super) fn of(scenario: &Scenario, threads: usize) -> Result<Self, RunError> {
+    pub(super) fn of(
+        scenario: &Scenario,
+        threads: usize,
+        afterwards: &Afterwards,
+    ) -> Result<Self, RunError> {
         let folder = std::env::current_dir()
             .map_err(|error| RunError::request(format!("the present folder is gone: {error}")))?;
-        Ok(Self::Run { folder, scenario: scenario.text.clone(), threads, traces: Self::traces(scenario) })
+        let (scenario, traces) = (scenario.text.clone(), Self::traces(scenario));
+        Ok(Self::Run { folder, scenario, threads, traces, afterwards: afterwards.clone() })
     }
 
     /// The hash and the name of each trace of a scenario.

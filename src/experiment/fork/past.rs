@@ -77,7 +77,7 @@ impl<'a> Past<'a> {
     /// `RunErrorKind::Request` if the run is over before; `RunErrorKind::Run` if it fails.
     pub(super) fn run_on(mut self, origin: &Run, at: Time, progress: &Progress) -> Result<Self, RunError> {
         // Known beforehand, it costs nothing, and no file of an earlier fork.
-        if let Some(end) = self.stored.ended()?.and_then(|ended| ended.end_s)
+        if let Some(end) = self.stored.ended()?.and_then(|ended| ended.summary.end_s)
             && at.since(Time::ZERO).as_secs_f64() > end
         {
             let end = Time::ZERO + Span::from_secs_f64(end).unwrap_or(Span::MAX);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::lock::FolderLock;
 use super::{
     BATSIM, EVENTS, FRONTS, LEDGER, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES,
-    SUMMARY, TABLES, TASKS, WORKFLOWS,
+    SUMMARY, TABLES, TASKS, TRACE, WORKFLOWS,
 };
 use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
@@ -46,7 +46,7 @@ impl OutputDir {
             _ => None,
         };
 
-        let mut stale = vec![SUMMARY, LEDGER, REPLAY, STATES];
+        let mut stale = vec![SUMMARY, LEDGER, REPLAY, STATES, TRACE];
         stale.extend(TABLES.iter().zip(&past).filter(|(_, past)| past.is_none()).map(|((name, _), _)| *name));
         stale.extend(options.scenario.is_none().then_some(SCENARIO));
         remove_stale(folder, &stale)?;

@@ -177,3 +177,69 @@ fn a_run_of_events_without_jobs_says_why() {
         assert_eq!(child.wait().unwrap().code(), Some(130), "{said:?}");
     }
 }
+
+/// Stops a run after its first snapshot, as a user would.
+fn stopped_in_the_middle(run: &[&str], store: &Path) {
+    let said = interrupted_after(run, &store.join("snapshot-00000001"), 300);
+    assert!(said.contains("gridemu resume"), "{said}");
+}
+
+#[test]
+fn what_was_asked_of_a_run_is_asked_of_the_resumed_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let [out, store] = ["out", "store"].map(|name| folder.path().join(name));
+    let [out_path, store_path] = [argument(&out), argument(&store)];
+    let page = argument(&folder.path().join("page.html"));
+    let report = format!("--report={page}");
+    let run = ["run", "configs/quickstart.toml", "--pace", "100000", "--out", &out_path];
+    let more = ["--checkpoint", &store_path, "--trace", &report];
+    stopped_in_the_middle(&[&run[..], &more].concat(), &store);
+    // What a kill while the trace was written leaves.
+    fs::write(out.join("trace.json.part"), "{").unwrap();
+
+    gridemu(&["resume", &store_path]).well();
+    assert!(!out.join("trace.json.part").exists());
+    let trace = fs::read_to_string(out.join("trace.json")).unwrap();
+    assert!(fs::read_to_string(&page).unwrap().contains("<html"));
+
+    // Of a run that has ended, what is missing is made again; and a trace of any folder.
+    fs::remove_file(out.join("trace.json")).unwrap();
+    let again = gridemu(&["resume", &store_path]);
+    assert!(again.err.contains("is finished"), "{}", again.err);
+    assert_eq!(fs::read_to_string(out.join("trace.json")).unwrap(), trace);
+    fs::remove_file(out.join("trace.json")).unwrap();
+    gridemu(&["trace", &out_path]).well();
+    assert_eq!(fs::read_to_string(out.join("trace.json")).unwrap(), trace);
+
+    // Files that are not those of the run any more are told.
+    let jobs = fs::read_to_string(out.join("jobs.csv")).unwrap();
+    fs::write(out.join("jobs.csv"), jobs.replacen('1', "2", 1)).unwrap();
+    fs::remove_file(out.join("summary.json")).unwrap();
+    let wrong = ["is finished", "jobs.csv has changed, summary.json is gone", "--checkpoint-anew"];
+    gridemu(&["resume", &store_path]).ends(1, &wrong);
+
+    let pageless = ["run", "configs/quickstart.toml", "--checkpoint", &store_path, "--report"];
+    gridemu(&pageless).ends(2, &["without a folder", "--out DIR"]);
+}
+
+#[test]
+fn a_hang_up_that_is_ignored_stops_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let mut command = Command::new("sh");
+    let ignoring = "trap '' HUP; exec \"$0\" \"$@\"";
+    let gridemu = assert_cmd::cargo::cargo_bin!("gridemu");
+    command.args(["-c", ignoring]).arg(gridemu);
+    command.args(["run", "configs/quickstart.toml", "--pace", "100000", "--checkpoint"]).arg(&store);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    while !store.join("snapshot-00000001").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let hung_up = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
+    assert!(hung_up.success());
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(child.try_wait().unwrap().is_none(), "it goes on");
+    interrupt(&child);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+}
