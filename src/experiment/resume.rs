@@ -45,8 +45,9 @@ impl Stored {
     pub fn open(folder: &Path, policies: &Policies) -> Result<Self, RunError> {
         let store = open_store(folder)?;
         let about = store.about();
-        let Description::Run { folder: typed_in, scenario: text, threads, traces, afterwards } =
+        let Description::Run { folder: typed_in, scenario: text, threads, traces, inputs, afterwards } =
             Description::read(folder, about)?;
+        Description::check_inputs(folder, &inputs)?;
         // The text was valid when the run began, so places of errors in it are of no use.
         let file = format!("the scenario kept in {}", folder.display());
         let mut scenario = Scenario::read(file.as_ref(), &text, &[], policies)?;

@@ -56,7 +56,7 @@ pub enum Since {
 
 impl FileMark {
     /// The mark of the whole file `name` in `folder`; `None` if there is none.
-    pub(super) fn of_whole(folder: &Path, name: &str) -> Result<Option<Self>, OutputError> {
+    pub(crate) fn of_whole(folder: &Path, name: &str) -> Result<Option<Self>, OutputError> {
         let path = folder.join(name);
         let mut file = match File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::{Afterwards, RunError};
+use crate::output::{FileMark, Since};
 use crate::scenario::Scenario;
 use crate::store::{About, RunKind};
 
@@ -24,6 +25,9 @@ pub(in crate::experiment) enum Description {
         /// The hash and the name of each trace that the run follows: a resumed run must follow the same.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         traces: BTreeSet<(String, String)>,
+        /// The files with jobs and workflows that it reads, by their whole paths: a resumed run must read the same.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        inputs: Vec<FileMark>,
         /// What is made of its files once it has ended.
         #[serde(default, skip_serializing_if = "Afterwards::is_nothing")]
         afterwards: Afterwards,
@@ -39,8 +43,39 @@ impl Description {
     ) -> Result<Self, RunError> {
         let folder = std::env::current_dir()
             .map_err(|error| RunError::request(format!("the present folder is gone: {error}")))?;
-        let (scenario, traces) = (scenario.text.clone(), Self::traces(scenario));
-        Ok(Self::Run { folder, scenario, threads, traces, afterwards: afterwards.clone() })
+        let (traces, inputs) = (Self::traces(scenario), Self::inputs(scenario)?);
+        let (scenario, afterwards) = (scenario.text.clone(), afterwards.clone());
+        Ok(Self::Run { folder, scenario, threads, traces, inputs, afterwards })
+    }
+
+    /// What the files with jobs and workflows of a scenario hold.
+    fn inputs(scenario: &Scenario) -> Result<Vec<FileMark>, RunError> {
+        let resolved = &scenario.resolved;
+        let planned = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
+        let files = planned.filter_map(|planned| planned.workload.file().ok().flatten());
+        // One that cannot be read is an error where it is opened.
+        let whole: BTreeSet<PathBuf> = files.filter_map(|file| file.canonicalize().ok()).collect();
+        let mut marks = Vec::new();
+        for path in whole.iter().filter_map(|path| path.to_str()) {
+            marks.extend(FileMark::of_whole(Path::new(""), path).map_err(RunError::from_files)?);
+        }
+        Ok(marks)
+    }
+
+    /// Checks that files which a run reads hold what they held when it began.
+    ///
+    /// # Errors
+    /// `RunErrorKind::Request` names one that has changed. One that is gone is an error where it is opened.
+    pub(in crate::experiment) fn check_inputs(store: &Path, inputs: &[FileMark]) -> Result<(), RunError> {
+        for file in inputs {
+            if file.since(Path::new("")).map_err(RunError::from_files)? == Since::Changed {
+                let message =
+                    format!("`{}` has changed since the run of `{}` began", file.name, store.display());
+                return Err(RunError::request(message)
+                    .with_hint("put back the file that it began with, or begin anew"));
+            }
+        }
+        Ok(())
     }
 
     /// The hash and the name of each trace of a scenario.

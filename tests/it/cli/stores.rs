@@ -219,8 +219,14 @@ fn a_log_that_has_changed_is_told() {
     fs::remove_file(folder.path().join("store/finished")).unwrap();
     let changed = log.replacen("\n100 ", "\n100 9", 1);
     assert_ne!(changed, log);
-    fs::write(folder.path().join("log.swf"), changed).unwrap();
-    gridemu(&["resume", &store]).ends(2, &["log.swf"]);
+    // In what was read before, beyond it, and in a header that the scenario is made of.
+    let header = log.replacen("MaxProcs: 128", "MaxProcs: 256", 1);
+    assert_ne!(header, log);
+    for changed in [changed, log.clone() + "\n", log.replacen("\n3999 ", "\n3999 9", 1), header] {
+        fs::write(folder.path().join("log.swf"), changed).unwrap();
+        let told = gridemu(&["resume", &store]);
+        told.ends(2, &["log.swf` has changed since the run", "put back the file"]);
+    }
     fs::remove_file(folder.path().join("log.swf")).unwrap();
     gridemu(&["resume", &store]).ends(2, &["log.swf"]);
 }
