@@ -354,8 +354,8 @@ fn distributions(run: &Run<'_>) -> Section {
         "Share of the jobs with at most this value. Values below the axis are drawn at its left end."
             .to_owned()
     };
-    if let Some(meaning) = series.jobs.meaning.as_ref().filter(|_| names.len() > 1) {
-        lead += &format!(" Classes by run time and requested processors: {meaning}.");
+    if let Some((criteria, meaning)) = series.jobs.meaning.as_ref().filter(|_| names.len() > 1) {
+        lead += &format!(" Classes by {criteria}: {meaning}.");
     }
     Section { lead: vec![lead], figures, ..Section::new("Distributions") }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::JobClasses;
+use crate::model::{ClassifiedBy, JobClasses};
 use crate::output::JobRow;
 use crate::report::charts::Ink;
 use crate::report::lists::index_in;
@@ -55,7 +55,10 @@ impl Groups {
     pub(crate) fn group(&mut self, job: &JobRow) -> usize {
         match &self.by {
             By::Nothing => 0,
-            By::Classes(classes, machine) => classes.index(classes.of(job.run, job.requested, *machine)),
+            By::Classes(classes, machine) => {
+                let by = ClassifiedBy { runtime: job.run, estimate: job.estimate, procs: job.requested };
+                classes.index(classes.of(by, *machine))
+            }
             By::Class => self.places.get(&*job.class).copied().unwrap_or_else(|| {
                 self.names.push(job.class.to_string());
                 self.places.insert(job.class.to_string(), self.names.len() - 1);
