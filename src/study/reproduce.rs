@@ -4,6 +4,7 @@
 //! folder that measures it. [`crate::study::claims`] defines how a claim is compared with the measurements.
 
 mod figure;
+mod figure_name;
 mod file;
 mod jobs;
 
@@ -23,8 +24,8 @@ use crate::study::claims::{
 };
 use crate::study::{RunStatus, StudyTable, nearest_measure, stands_for};
 
-pub(crate) use figure::plain;
 pub use figure::{Figure, Shows};
+pub(crate) use figure_name::plain;
 pub use file::Paper;
 use file::at_line;
 use jobs::LoggedJobs;

@@ -176,7 +176,10 @@ impl HeatScale {
             }
         };
         let begin = left + text_width(below, SMALL) / UNIT + 8;
-        let end = text_width(above, SMALL) / UNIT + 8;
+        let mut end = text_width(above, SMALL) / UNIT + 8;
+        if *self != Self::Change && !note.is_empty() {
+            end += text_width(note, SMALL) / UNIT + 12;
+        }
         let step = ((width - (begin - left) - end) / STEPS).clamp(4, 18);
         for number in 0..STEPS {
             let mut data = String::new();
