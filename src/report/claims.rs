@@ -16,7 +16,7 @@ pub fn claims_table(claims: &[Judged]) -> String {
     let column = |cell: fn(&Judged) -> String| claims.iter().map(cell).collect::<Vec<_>>();
     let table = Columns::default()
         .text("claim", column(|(claim, _)| claim.id.clone()))
-        .text("paper", column(|(claim, _)| expected(claim.expects)))
+        .text("paper", column(|(claim, _)| expected(claim)))
         .text("measured", column(|(_, judgement)| judgement.measured.clone()))
         .text("99 % interval, or p", column(|(_, judgement)| judgement.evidence.clone()))
         .text("verdict", column(|(_, judgement)| judgement.verdict.name().to_owned()));
@@ -74,7 +74,17 @@ fn counts(claims: &[Judged]) -> String {
 }
 
 /// The value or relation that the paper reports, in a few words.
-fn expected(expects: Expects) -> String {
+fn expected(claim: &Claim) -> String {
+    let several = match (claim.at_least, &claim.gain_over.is_empty()) {
+        (Some(least), _) => format!(", in at least {least} of {}", claim.measures.len()),
+        (None, _) => String::new(),
+    };
+    let gain = if claim.gain_over.is_empty() { "" } else { "gain " };
+    format!("{gain}{}{several}", relation(claim))
+}
+
+/// The value or relation of one measure.
+fn relation(claim: &Claim) -> String {
     // As it was written: a share times a hundred has digits that nobody published.
     let percent = |share: f64| ((share * 1e8).round() / 1e6).to_string();
     // What still counts beside the published value.
@@ -82,7 +92,8 @@ fn expected(expects: Expects) -> String {
         0.0 => String::new(),
         _ => format!(" {sign} {}", (tolerance * 1e9).round() / 1e9),
     };
-    match expects {
+    match claim.expects {
+        Expects::Table => table(&claim.values),
         Expects::Value { published, tolerance } => format!("{published} ± {tolerance:?}"),
         Expects::AtLeast { published, tolerance } => {
             format!("{published}, at least{}", less(tolerance, '−'))
@@ -99,6 +110,10 @@ fn expected(expects: Expects) -> String {
         Expects::Rising => "rising".to_owned(),
         Expects::Change { from, to } => match (from, to) {
             (None, None) => "any change".to_owned(),
+            (None, Some(0.0)) => "not above".to_owned(),
+            (Some(0.0), None) => "not below".to_owned(),
+            (None, Some(to)) if to > 0.0 => format!("not above by more than {} %", percent(to)),
+            (Some(from), None) if from < 0.0 => format!("not below by more than {} %", percent(-from)),
             (None, Some(to)) => format!("below by {} % or more", percent(-to)),
             (Some(from), None) => format!("above by {} % or more", percent(from)),
             (Some(from), Some(to)) if from == -to => format!("within {} %", percent(to)),
@@ -108,6 +123,20 @@ fn expected(expects: Expects) -> String {
             (Some(from), Some(to)) => format!("above by {} to {} %", percent(from), percent(to)),
         },
     }
+}
+
+/// Published values with their tolerances, which are one number or one share.
+fn table(values: &[(f64, f64)]) -> String {
+    let numbers: Vec<String> = values.iter().map(|(published, _)| published.to_string()).collect();
+    let first = values.first().map_or(0.0, |(_, tolerance)| *tolerance);
+    let shares: Vec<f64> =
+        values.iter().map(|(published, tolerance)| (tolerance / published * 1e8).round() / 1e6).collect();
+    let tolerance = match shares.first() {
+        _ if values.iter().all(|(_, tolerance)| tolerance.total_cmp(&first).is_eq()) => first.to_string(),
+        Some(share) => format!("{share} %"),
+        None => String::new(),
+    };
+    format!("{} ± {tolerance}", numbers.join(", "))
 }
 
 /// A figure of a page.
@@ -208,11 +237,20 @@ fn rules(claims: &[Judged]) -> String {
     let tested = claims.iter().filter(|(_, judgement)| {
         judgement.points.iter().any(|point| point.interval.is_some()) && judgement.verdict != Verdict::Shown
     });
+    let this_log = claims.iter().filter(|(claim, _)| claim.on_this_log).count();
+    let this_log = match this_log {
+        0 => String::new(),
+        count => format!(
+            " *This log*: {} about the very log of the paper. Both numbers are those of one run each and are compared as they are, so these verdicts are of this log alone: another log may \
+             show the opposite.",
+            is_or_are(count, "claim")
+        ),
+    };
     format!(
         "Thresholds, fixed beforehand ([verdicts](../papers.md#verdicts)): an order *holds* where the {} % interval lies on its side at each point, and *fails* where \
          it lies on the other at one (corrected for the points).{least} A printed greatest gain *holds* if its tail probability among the seeds' is p ≥ {ORDINARY}, and *fails* if \
          p < {ERROR}. The interval given is that of the point that decides. {} tested; a verdict on an order or a range, and *fails* of a greatest gain, is wrong \
-         with a chance of at most {} %. A greatest gain that *holds* is ordinary among the seeds', which is less.",
+         with a chance of at most {} %. A greatest gain that *holds* is ordinary among the seeds', which is less.{this_log}",
         percent(1.0 - ERROR),
         is_or_are(tested.count(), "claim"),
         percent(ERROR)
@@ -239,7 +277,7 @@ fn rows(out: &mut String, claims: &[&Judged]) {
         };
         let cells = [
             format!("`{}` {}{}", claim.id, escaped(&claim.says), escaped(&place)),
-            escaped(&expected(claim.expects)),
+            escaped(&expected(claim)),
             escaped(&judgement.measured),
             escaped(&judgement.evidence),
             format!("**{}**{}", judgement.verdict.name(), escaped(&reason)),
@@ -278,6 +316,11 @@ mod tests {
             along: None,
             best: None,
             no_difference: Some(0.02),
+            than_measures: Vec::new(),
+            at_least: None,
+            values: Vec::new(),
+            gain_over: Side::new(),
+            on_this_log: false,
         };
         let judgement = Judgement {
             verdict,
@@ -344,9 +387,16 @@ mod tests {
 
     #[test]
     fn ranges_read_as_they_were_written() {
-        assert_eq!(expected(Expects::AtLeast { published: 0.91, tolerance: 0.0 }), "0.91, at least");
-        assert_eq!(expected(Expects::AtMost { published: 1.92, tolerance: 0.1 }), "1.92, at most + 0.1");
-        let change = |from, to| expected(Expects::Change { from, to });
+        let of = |expects| expected(&claim("x", expects, Verdict::Holds, "").0);
+        assert_eq!(of(Expects::AtLeast { published: 0.91, tolerance: 0.0 }), "0.91, at least");
+        assert_eq!(of(Expects::AtMost { published: 1.92, tolerance: 0.1 }), "1.92, at most + 0.1");
+        let change = |from, to| of(Expects::Change { from, to });
+        assert_eq!(change(None, Some(0.1)), "not above by more than 10 %");
+        assert_eq!(change(Some(-0.1), None), "not below by more than 10 %");
+        assert_eq!(
+            (change(None, Some(0.0)), change(Some(0.0), None)),
+            ("not above".to_owned(), "not below".to_owned())
+        );
         assert_eq!(change(Some(-0.1), Some(0.1)), "within 10 %");
         assert_eq!(change(None, Some(-0.125)), "below by 12.5 % or more");
         assert_eq!(change(Some(0.2), None), "above by 20 % or more");
