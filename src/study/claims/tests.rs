@@ -1,5 +1,6 @@
 mod gains;
 mod missing;
+mod several;
 
 use super::*;
 use crate::study::StudyTable;
