@@ -23,7 +23,7 @@ fn relation(claim: &Claim) -> String {
     };
     match claim.expects {
         Expects::Table => table(&claim.values),
-        Expects::Value { published, tolerance } => format!("{published} ± {tolerance:?}"),
+        Expects::Value { published, tolerance } => format!("{published} ± {}", digits(tolerance)),
         Expects::AtLeast { published, tolerance } => {
             format!("{published}, at least{}", less(tolerance, '−'))
         }
@@ -54,6 +54,12 @@ fn relation(claim: &Claim) -> String {
     }
 }
 
+/// A tolerance as it was written: a share of a number has digits that nobody published.
+fn digits(tolerance: f64) -> String {
+    let rounded = (tolerance * 1e9).round() / 1e9;
+    if tolerance == 0.0 || rounded >= 1e-4 { rounded.to_string() } else { format!("{tolerance:?}") }
+}
+
 /// Published values with their tolerances, which are one number or one share.
 fn table(values: &[(f64, f64)]) -> String {
     let numbers: Vec<String> = values.iter().map(|(published, _)| published.to_string()).collect();
@@ -61,7 +67,7 @@ fn table(values: &[(f64, f64)]) -> String {
     let shares: Vec<f64> =
         values.iter().map(|(published, tolerance)| (tolerance / published * 1e8).round() / 1e6).collect();
     let tolerance = match shares.first() {
-        _ if values.iter().all(|(_, tolerance)| tolerance.total_cmp(&first).is_eq()) => first.to_string(),
+        _ if values.iter().all(|(_, tolerance)| tolerance.total_cmp(&first).is_eq()) => digits(first),
         Some(share) => format!("{share} %"),
         None => String::new(),
     };
@@ -77,6 +83,8 @@ mod tests {
     #[test]
     fn ranges_read_as_they_were_written() {
         let of = |expects| expected(&claim("x", expects, Verdict::Holds, "").0);
+        assert_eq!(of(Expects::Value { published: 3.58, tolerance: 3.58 * 0.05 }), "3.58 ± 0.179");
+        assert_eq!(of(Expects::Value { published: 0.0, tolerance: 0.0 }), "0 ± 0");
         assert_eq!(of(Expects::AtLeast { published: 0.91, tolerance: 0.0 }), "0.91, at least");
         assert_eq!(of(Expects::AtMost { published: 1.92, tolerance: 0.1 }), "1.92, at most + 0.1");
         let change = |from, to| of(Expects::Change { from, to });

@@ -19,7 +19,7 @@ pub(super) fn of_points(points: impl Iterator<Item = Says>) -> Verdict {
 
 /// The verdict on a claim that is to hold in at least so many measures, at each point.
 pub(super) fn of_several(points: &[JudgedPoint], least: usize) -> Verdict {
-    of_points(by_place(points).into_iter().map(|(_, points)| {
+    of_points(by_place(points.iter()).into_iter().map(|(_, points)| {
         let count = |wanted: &[Says]| points.iter().filter(|point| wanted.contains(&point.says)).count();
         if count(&[Says::Holds]) >= least {
             Says::Holds
@@ -34,7 +34,9 @@ pub(super) fn of_several(points: &[JudgedPoint], least: usize) -> Verdict {
 }
 
 /// The measures of each point, in order.
-pub(super) fn by_place(points: &[JudgedPoint]) -> Vec<(&str, Vec<&JudgedPoint>)> {
+pub(super) fn by_place<'a>(
+    points: impl Iterator<Item = &'a JudgedPoint>,
+) -> Vec<(&'a str, Vec<&'a JudgedPoint>)> {
     let mut places: Vec<(&str, Vec<&JudgedPoint>)> = Vec::new();
     for point in points {
         match places.iter_mut().find(|(place, _)| *place == point.place) {
@@ -47,7 +49,7 @@ pub(super) fn by_place(points: &[JudgedPoint]) -> Vec<(&str, Vec<&JudgedPoint>)>
 
 /// How many measures are as stated at each point, and which: `9 of 16 (vs_seq, vs_n, ...)`.
 pub(super) fn counted_so(points: &[JudgedPoint]) -> String {
-    let told = by_place(points).into_iter().map(|(place, points)| {
+    let told = by_place(points.iter()).into_iter().map(|(place, points)| {
         let so: Vec<&str> = points
             .iter()
             .filter(|point| point.says == Says::Holds)

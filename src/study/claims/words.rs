@@ -1,7 +1,7 @@
 //! Verdicts in words: what was measured, what decides, and what is missing.
 
 use super::judge::{ERROR, JudgedPoint, ORDINARY, Says, Verdict};
-use super::several::counted_so;
+use super::several::{by_place, counted_so};
 use super::{Claim, Expects};
 use crate::study::statistics::Evidence;
 use crate::units::{counted, unsigned_zero};
@@ -46,9 +46,11 @@ impl Reading<'_> {
             }
             Expects::Table => {
                 let value = |point: &&JudgedPoint| {
-                    let (published, _) = self.claim.values.get(point.measure)?;
-                    let more = if point.says == Says::Fails { 2 } else { 0 };
-                    Some(figure(point.of?, decimals(*published) + more))
+                    let (published, _) = *self.claim.values.get(point.measure)?;
+                    let places = decimals(published);
+                    let same = figure(point.of?, places) == figure(published, places);
+                    let more = if same && point.says == Says::Fails { 2 } else { 0 };
+                    Some(figure(point.of?, places + more))
                 };
                 with_mean.iter().filter_map(value).collect::<Vec<_>>().join(", ")
             }
@@ -265,8 +267,16 @@ fn needed(claim: &Claim, point: &JudgedPoint) -> Option<u64> {
     Some((count / digit as f64).ceil() as u64 * digit)
 }
 
-/// `load 0.8, 0.9`, or whole names where they differ in more than the last word.
+/// `load 0.8, 0.9`, or whole names where they differ in more than the last word. Of several measures those of each point: `load 0.8: vs_seq, vs_n`.
 fn places(points: &[&JudgedPoint]) -> String {
+    if points.iter().any(|point| !point.of_measure.is_empty()) {
+        let of_place = |(place, points): (&str, Vec<&JudgedPoint>)| {
+            let names: Vec<&str> = points.iter().map(|point| point.of_measure.as_str()).collect();
+            let place = if place.is_empty() { String::new() } else { format!("{place}: ") };
+            format!("{place}{}", names.join(", "))
+        };
+        return by_place(points.iter().copied()).into_iter().map(of_place).collect::<Vec<_>>().join("; ");
+    }
     let parts: Vec<(&str, &str)> = points.iter().filter_map(|point| point.at.rsplit_once(' ')).collect();
     match parts.first() {
         Some((axis, _)) if parts.len() == points.len() && parts.iter().all(|(other, _)| other == axis) => {
@@ -283,8 +293,15 @@ fn located(point: &JudgedPoint, text: &str) -> String {
 }
 
 fn each(points: &[&JudgedPoint], text: impl Fn(&JudgedPoint) -> Option<String>) -> String {
-    let all = points.iter().filter_map(|point| Some(located(point, &text(point)?)));
-    all.collect::<Vec<_>>().join("; ")
+    let all: Vec<(&JudgedPoint, String)> =
+        points.iter().filter_map(|point| Some((*point, text(point)?))).collect();
+    match all.first() {
+        // The same number again and again is said once.
+        Some((_, one)) if all.len() > 3 && all.iter().all(|(_, text)| text == one) => {
+            format!("{one} at {} points", all.len())
+        }
+        _ => all.iter().map(|(point, text)| located(point, text)).collect::<Vec<_>>().join("; "),
+    }
 }
 
 /// The change from `than` to `of`, as a share of `than`.

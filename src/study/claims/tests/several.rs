@@ -147,7 +147,12 @@ fn the_numbers_of_a_table_have_a_tolerance_each() {
     let holds = table(&[(50.0, 0.0), (100.0, 1.0), (190.0, 10.0)]);
     assert_eq!((told(&holds), holds.measured.as_str()), ((Verdict::Holds, "exact", ""), "50, 99, 200"));
     let fails = table(&[(50.0, 0.0), (100.0, 0.5), (190.0, 10.0)]);
-    assert_eq!((fails.reason.as_str(), fails.measured.as_str()), ("at b", "50, 99.00, 200"));
+    assert_eq!((fails.reason.as_str(), fails.measured.as_str()), ("at b", "50, 99, 200"));
+    // What fails is not rounded to the published number.
+    let near = table(&[(50.0, 0.0), (99.0, 1.0), (200.4, 0.1)]);
+    assert_eq!(near.measured, "50, 99, 200.0");
+    let near = table(&[(50.0, 0.0), (98.6, 0.1), (200.0, 1.0)]);
+    assert_eq!((near.reason.as_str(), near.measured.as_str()), ("at b", "50, 99.0, 200"));
 }
 
 #[test]
@@ -169,7 +174,7 @@ fn a_measure_rises_along_an_axis_in_the_order_of_its_labels() {
     let (fails, reason, _) = judged(&along(&["a", "c"], &["fcfs", "easy"], Expects::Falling));
     assert_eq!(
         (fails, reason.as_str()),
-        (Verdict::Fails, "at load 0.5, fcfs to easy, c; load 0.9, fcfs to easy, c")
+        (Verdict::Fails, "at load 0.5, fcfs to easy: c; load 0.9, fcfs to easy: c")
     );
     let one = Claim {
         of: [("policy".to_owned(), labels(&["fcfs", "easy"])), ("load".to_owned(), labels(&["0.5"]))].into(),
