@@ -1,10 +1,14 @@
 //! Claims and their verdicts, as a table and as the page of a paper.
 
+mod expected;
+
 use std::collections::BTreeSet;
+
+use expected::expected;
 
 use super::lists::distinct;
 use super::tables::Columns;
-use crate::study::claims::{Claim, ERROR, Expects, Judgement, ORDINARY, Verdict};
+use crate::study::claims::{Claim, ERROR, Judgement, ORDINARY, Verdict};
 use crate::study::reproduce::Reproduction;
 use crate::units::counted;
 
@@ -16,7 +20,7 @@ pub fn claims_table(claims: &[Judged]) -> String {
     let column = |cell: fn(&Judged) -> String| claims.iter().map(cell).collect::<Vec<_>>();
     let table = Columns::default()
         .text("claim", column(|(claim, _)| claim.id.clone()))
-        .text("paper", column(|(claim, _)| expected(claim.expects)))
+        .text("paper", column(|(claim, _)| expected(claim)))
         .text("measured", column(|(_, judgement)| judgement.measured.clone()))
         .text("99 % interval, or p", column(|(_, judgement)| judgement.evidence.clone()))
         .text("verdict", column(|(_, judgement)| judgement.verdict.name().to_owned()));
@@ -71,43 +75,6 @@ fn counts(claims: &[Judged]) -> String {
     });
     let percent = (100 * decided).checked_div(judged).unwrap_or(0);
     format!("{judged} {noun}: {} ({percent} % decided){shown}", listed.join(", "))
-}
-
-/// The value or relation that the paper reports, in a few words.
-fn expected(expects: Expects) -> String {
-    // As it was written: a share times a hundred has digits that nobody published.
-    let percent = |share: f64| ((share * 1e8).round() / 1e6).to_string();
-    // What still counts beside the published value.
-    let less = |tolerance: f64, sign: char| match tolerance {
-        0.0 => String::new(),
-        _ => format!(" {sign} {}", (tolerance * 1e9).round() / 1e9),
-    };
-    match expects {
-        Expects::Value { published, tolerance } => format!("{published} ± {tolerance:?}"),
-        Expects::AtLeast { published, tolerance } => {
-            format!("{published}, at least{}", less(tolerance, '−'))
-        }
-        Expects::AtMost { published, tolerance } => {
-            format!("{published}, at most{}", less(tolerance, '+'))
-        }
-        Expects::Shown { published: Some(published) } => published.to_string(),
-        Expects::Shown { published: None } => "(no number)".to_owned(),
-        Expects::Below => "below".to_owned(),
-        Expects::Above => "above".to_owned(),
-        Expects::UpTo { published } => format!("up to {} %", percent(published)),
-        Expects::Falling => "falling".to_owned(),
-        Expects::Rising => "rising".to_owned(),
-        Expects::Change { from, to } => match (from, to) {
-            (None, None) => "any change".to_owned(),
-            (None, Some(to)) => format!("below by {} % or more", percent(-to)),
-            (Some(from), None) => format!("above by {} % or more", percent(from)),
-            (Some(from), Some(to)) if from == -to => format!("within {} %", percent(to)),
-            (Some(from), Some(to)) if to <= 0.0 => {
-                format!("below by {} to {} %", percent(-to), percent(-from))
-            }
-            (Some(from), Some(to)) => format!("above by {} to {} %", percent(from), percent(to)),
-        },
-    }
 }
 
 /// A figure of a page.
@@ -208,11 +175,20 @@ fn rules(claims: &[Judged]) -> String {
     let tested = claims.iter().filter(|(_, judgement)| {
         judgement.points.iter().any(|point| point.interval.is_some()) && judgement.verdict != Verdict::Shown
     });
+    let this_log = claims.iter().filter(|(claim, _)| claim.on_this_log).count();
+    let this_log = match this_log {
+        0 => String::new(),
+        count => format!(
+            " *This log*: {} about the very log of the paper. Both numbers are those of one run each and are compared as they are, so these verdicts are of this log alone: another log may \
+             show the opposite.",
+            is_or_are(count, "claim")
+        ),
+    };
     format!(
         "Thresholds, fixed beforehand ([verdicts](../papers.md#verdicts)): an order *holds* where the {} % interval lies on its side at each point, and *fails* where \
          it lies on the other at one (corrected for the points).{least} A printed greatest gain *holds* if its tail probability among the seeds' is p ≥ {ORDINARY}, and *fails* if \
          p < {ERROR}. The interval given is that of the point that decides. {} tested; a verdict on an order or a range, and *fails* of a greatest gain, is wrong \
-         with a chance of at most {} %. A greatest gain that *holds* is ordinary among the seeds', which is less.",
+         with a chance of at most {} %. A greatest gain that *holds* is ordinary among the seeds', which is less.{this_log}",
         percent(1.0 - ERROR),
         is_or_are(tested.count(), "claim"),
         percent(ERROR)
@@ -239,7 +215,7 @@ fn rows(out: &mut String, claims: &[&Judged]) {
         };
         let cells = [
             format!("`{}` {}{}", claim.id, escaped(&claim.says), escaped(&place)),
-            escaped(&expected(claim.expects)),
+            escaped(&expected(claim)),
             escaped(&judgement.measured),
             escaped(&judgement.evidence),
             format!("**{}**{}", judgement.verdict.name(), escaped(&reason)),
@@ -258,10 +234,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::study::claims::Side;
+    use crate::study::claims::{Expects, Side};
     use crate::study::reproduce::Paper;
 
-    fn claim(id: &str, expects: Expects, verdict: Verdict, reason: &str) -> Judged {
+    pub(super) fn claim(id: &str, expects: Expects, verdict: Verdict, reason: &str) -> Judged {
         let claim = Claim {
             id: id.to_owned(),
             paper: Some("who-2001".to_owned()),
@@ -278,6 +254,11 @@ mod tests {
             along: None,
             best: None,
             no_difference: Some(0.02),
+            than_measures: Vec::new(),
+            at_least: None,
+            values: Vec::new(),
+            gain_over: Side::new(),
+            on_this_log: false,
         };
         let judgement = Judgement {
             verdict,
@@ -341,16 +322,5 @@ mod tests {
             "{page}"
         );
         assert!(page.ends_with("A\n\n![(B)](x/b.svg)\n\nB\n\n|a|b|\n|---|---|\n|1|2|\n"), "{page}");
-    }
-
-    #[test]
-    fn ranges_read_as_they_were_written() {
-        assert_eq!(expected(Expects::AtLeast { published: 0.91, tolerance: 0.0 }), "0.91, at least");
-        assert_eq!(expected(Expects::AtMost { published: 1.92, tolerance: 0.1 }), "1.92, at most + 0.1");
-        let change = |from, to| expected(Expects::Change { from, to });
-        assert_eq!(change(Some(-0.1), Some(0.1)), "within 10 %");
-        assert_eq!(change(None, Some(-0.125)), "below by 12.5 % or more");
-        assert_eq!(change(Some(0.2), None), "above by 20 % or more");
-        assert_eq!(change(Some(0.1), Some(0.3)), "above by 10 to 30 %");
     }
 }

@@ -81,6 +81,8 @@ mod tests {
 
     fn sample(at: &str, of: &[f64]) -> Sample {
         Sample {
+            measure: 0,
+            of_measure: String::new(),
             at: at.to_owned(),
             of: of.to_vec(),
             than: Vec::new(),

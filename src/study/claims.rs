@@ -4,9 +4,13 @@
 //! from the table of a study; [`judge`] gives the verdict, by thresholds that are the same for all pages ([`ERROR`],
 //! [`ORDINARY`]).
 
+mod check;
+mod columns;
 mod gains;
 mod judge;
 mod measured;
+mod relative;
+mod several;
 mod words;
 
 use std::collections::BTreeMap;
@@ -16,8 +20,9 @@ use thiserror::Error;
 
 use crate::model::suggestion;
 
+pub use check::{check_claim, concerns};
 pub use judge::{ERROR, JudgedPoint, Judgement, ORDINARY, Says, Verdict, judge};
-pub use measured::{Measured, Runs, Sample, check_claim, measure_claim};
+pub use measured::{Measured, Runs, Sample, measure_claim};
 
 /// Labels on some axes of a study, which select runs. An axis that is not named varies.
 pub type Side = BTreeMap<String, Vec<String>>;
@@ -44,16 +49,27 @@ pub struct Claim {
     /// Its line in the file.
     #[serde(skip)]
     pub line: usize,
-    /// Ids of measures: one, or those of a row that falls or rises.
+    /// Ids of measures: one; several, of each of which the statement is made; or those of a row that falls or rises.
     #[serde(skip)]
     pub measures: Vec<String>,
+    /// Ids of the measures with which those are compared, one for each; empty if they are compared with themselves in other runs.
+    #[serde(skip)]
+    pub than_measures: Vec<String>,
+    /// Of several measures, in how many the statement is to be true at each point; `None` for all of them.
+    pub at_least: Option<usize>,
+    /// A published value and its tolerance for each measure ([`Expects::Table`]).
+    pub values: Vec<(f64, f64)>,
     /// The runs of the claim.
     #[serde(skip)]
     pub of: Side,
     /// The runs with which those are compared; on axes that are not named here, those of `of`.
     #[serde(skip)]
     pub than: Side,
-    /// The axis along which a gain is the greatest ([`Expects::UpTo`]).
+    /// Labels of some axes: what is compared are not the values of runs, but their gains over the runs that have these labels instead. Empty if
+    /// it is the values.
+    #[serde(skip)]
+    pub gain_over: Side,
+    /// The axis along which a gain is the greatest ([`Expects::UpTo`]), or a measure falls or rises from each label of `of` to the next.
     #[serde(skip)]
     pub along: Option<String>,
     /// An axis of which `of` has several labels: for each seed and point, the run with the best value counts.
@@ -61,6 +77,21 @@ pub struct Claim {
     pub best: Option<String>,
     /// Of an order: a change below this share of `than` counts as none. `None` if the page does not say so for the measure.
     pub no_difference: Option<f64>,
+    /// True if the paper states an order of this very log: both sides are one run each, and are compared as they are.
+    pub on_this_log: bool,
+}
+
+impl Claim {
+    /// The published value and the range that the measure at an index must be in, of a statement about measures alone.
+    pub(super) fn range(&self, measure: usize) -> Option<(f64, (f64, f64))> {
+        match self.expects {
+            Expects::Table => {
+                let (published, tolerance) = *self.values.get(measure)?;
+                Expects::Value { published, tolerance }.range()
+            }
+            expects => expects.range(),
+        }
+    }
 }
 
 /// The error of a claim, or a figure of claims, that is incomplete or does not fit its campaign.
@@ -130,6 +161,8 @@ pub enum Expects {
         /// How much more still counts.
         tolerance: f64,
     },
+    /// Each of several measures has a value of its own within a tolerance ([`Claim::values`]).
+    Table,
     /// The measure is lower in `of` than in `than`, at every point.
     Below,
     /// The measure is higher in `of` than in `than`, at every point.
@@ -141,9 +174,9 @@ pub enum Expects {
         /// Upper end; `None` for no upper limit.
         to: Option<f64>,
     },
-    /// Each measure is lower than the previous one, at every point.
+    /// Each measure is lower than the previous one, or with `along` at each label than at the previous one, at every point.
     Falling,
-    /// Each measure is higher than the previous one, at every point.
+    /// Each measure is higher than the previous one, or with `along` at each label than at the previous one, at every point.
     Rising,
     /// The greatest gain of `of` over `than` along an axis, in a single run of the paper. The runs of each seed have such
     /// a greatest gain too, and the published one should be consistent with their distribution.

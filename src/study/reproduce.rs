@@ -20,7 +20,7 @@ use crate::grid::Policies;
 use crate::model::JobClasses;
 use crate::scenario::archive;
 use crate::study::claims::{
-    Claim, ClaimError, Judgement, Measured, Runs, check_claim, judge, measure_claim, refuse,
+    Claim, ClaimError, Judgement, Measured, Runs, check_claim, concerns, judge, measure_claim, refuse,
 };
 use crate::study::{RunStatus, StudyTable, nearest_measure, stands_for};
 
@@ -102,13 +102,14 @@ pub fn reproduce(
         if let Some(campaign) = claim.campaign.as_ref().and_then(|name| campaigns.get(name)) {
             let axes: Vec<&str> = campaign.axes().collect();
             check_claim(claim, &axes, &|axis| campaign.labels(axis))
+                .and_then(|()| check_log(claim, &axes, campaign))
                 .map_err(|error| at_line(folder, claim.line, &error))?;
         }
     }
     // Claims that cannot be run here are checked too: others may have the log.
     for claim in &claims {
         let Some(campaign) = &claim.campaign else { continue };
-        for id in &claim.measures {
+        for id in claim.measures.iter().chain(&claim.than_measures) {
             check_requested(campaign, &requested[campaign], id)
                 .map_err(|error| at_line(folder, claim.line, &error.of(&format!("claim `{}`", claim.id))))?;
         }
@@ -186,6 +187,20 @@ fn same_classes(campaign: &str, found: Option<JobClasses>) -> Result<JobClasses,
             "a table shows the same classes of all runs: leave the axis of `classes` out",
         ),
     }
+}
+
+/// Checks that nothing is drawn in the runs of a claim on one very log.
+fn check_log(claim: &Claim, axes: &[&str], campaign: &Campaign) -> Result<(), ClaimError> {
+    let drawn = campaign.runs().iter().find(|run| run.drawn && concerns(claim, axes, &run.point));
+    let Some(run) = drawn.filter(|_| claim.on_this_log) else { return Ok(()) };
+    refuse(
+        format!(
+            "claim `{}`: `on_this_log`, and something is drawn at random in its runs ({})",
+            claim.id,
+            run.point.join(", ")
+        ),
+        "leave `on_this_log` out: seeds give an interval",
+    )
 }
 
 /// Checks that `campaign`, which requests `measures`, has the measure `id`.

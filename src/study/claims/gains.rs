@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::measured::{Sample, is_one, pairs_of};
-use crate::study::statistics::Draws;
 use crate::study::{Better, RunStatus, StudyPoint, StudyRow};
 
 /// A point of `of`, and the corresponding one of `than`.
@@ -84,6 +83,5 @@ pub(super) fn greatest(
     let one_run = pairs
         .iter()
         .all(|(of, than)| is_one(&of.runs, drawn) && than.is_none_or(|than| is_one(&than.runs, drawn)));
-    let draws = Draws::Independent;
-    Sample { at, of, than: Vec::new(), note, seeds, one_run, draws, weeks: None }
+    Sample { of, note, one_run, ..Sample::nothing(at, seeds, String::new()) }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::several::{of_points, of_several};
 use super::words::{Reading, deciding, reason};
 use super::{Claim, Expects, Measured, Sample};
 use crate::study::statistics::{DRAWS, Effect, Evidence, Week, WeekBootstrap, block_bootstrap};
@@ -68,8 +69,17 @@ pub struct Judgement {
 /// The result at one point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JudgedPoint {
-    /// The point.
+    /// The point, with the measure if the claim is about each of several.
     pub at: String,
+    /// The point alone.
+    #[serde(skip)]
+    pub place: String,
+    /// The index of its measure among those of the claim.
+    #[serde(skip)]
+    pub measure: usize,
+    /// The name of that measure, if the claim is about each of several; otherwise empty.
+    #[serde(skip)]
+    pub of_measure: String,
     /// Pairs, or runs; 1 if nothing in them is drawn, so that all are the same.
     pub n: usize,
     /// Weeks with jobs, where the interval is from those of one log.
@@ -114,7 +124,10 @@ pub enum Says {
 ///
 /// The claim holds if it holds at each of its points, each tested at its own level: an intersection-union test, whose error
 /// is that of one point (R. L. Berger, Technometrics 24, 1982). It fails if it fails at any point, at a level that is
-/// corrected for their number (Bonferroni).
+/// corrected for their number (Bonferroni). That a statement is true in at least n of m measures is shown where n of them show it at a level
+/// corrected for m - n + 1 (a partial conjunction: Y. Benjamini and R. Heller, Biometrics 64, 2008).
+///
+/// A claim on one very log ([`Claim::on_this_log`]) compares two numbers as they are.
 ///
 /// Where nothing in the runs of a sample is drawn at random, they replay logs unchanged. A number is then exact: it is the
 /// published one or not. The difference of two means over jobs has an interval from the weeks of the log, where the sample has
@@ -134,29 +147,31 @@ pub fn judge(claim: &Claim, measured: &Measured) -> Judgement {
             };
         }
     };
-    let points: Vec<JudgedPoint> =
-        samples.iter().map(|sample| point(claim, sample, ERROR / samples.len() as f64)).collect();
-    let any = |wanted: &dyn Fn(Says) -> bool| points.iter().any(|point| wanted(point.says));
-    let decided = |says| matches!(says, Says::Holds | Says::NoDifference);
-    let verdict = if claim.best.is_some() {
-        Verdict::Shown
-    } else if matches!(claim.expects, Expects::Shown { .. }) {
-        Verdict::NotComparable
-    } else if any(&|says| says == Says::Fails) {
-        Verdict::Fails
-    } else if points.is_empty() || any(&|says| !decided(says)) {
-        Verdict::Undecided
-    } else if any(&|says| says == Says::NoDifference) {
-        Verdict::NoDifference
-    } else {
-        Verdict::Holds
+    let at_least = claim.at_least.unwrap_or(claim.measures.len());
+    let spare = claim.measures.len().saturating_sub(at_least) + 1;
+    let levels = Levels { for_it: ERROR / spare as f64, against: ERROR / samples.len() as f64 };
+    let points: Vec<JudgedPoint> = samples.iter().map(|sample| point(claim, sample, levels)).collect();
+    let verdict = match (claim.expects, claim.at_least) {
+        _ if claim.best.is_some() => Verdict::Shown,
+        (Expects::Shown { .. }, _) => Verdict::NotComparable,
+        (_, Some(least)) => of_several(&points, least),
+        (_, None) => of_points(points.iter().map(|point| point.says)),
     };
     let reading = Reading { claim, verdict, points: &points };
     let (measured, evidence, reason) = (reading.measured(), deciding(&reading), reason(&reading));
     Judgement { verdict, measured, evidence, reason, points }
 }
 
-fn point(claim: &Claim, sample: &Sample, strict: f64) -> JudgedPoint {
+/// The levels at which a point is tested.
+#[derive(Copy, Clone)]
+struct Levels {
+    /// The chance that it is taken for the claim wrongly.
+    for_it: f64,
+    /// The chance that it is taken against it wrongly.
+    against: f64,
+}
+
+fn point(claim: &Claim, sample: &Sample, levels: Levels) -> JudgedPoint {
     // The mean of copies is the value of one, to its last digit.
     let mean = |values: &[f64]| match (values.first(), sample.one_run) {
         (Some(value), true) => Some(*value),
@@ -165,7 +180,10 @@ fn point(claim: &Claim, sample: &Sample, strict: f64) -> JudgedPoint {
     let (of, than) = (mean(&sample.of), mean(&sample.than));
     let pairs_so = if sample.one_run { None } else { pairs_so(claim.expects, sample) };
     let mut point = JudgedPoint {
-        at: sample.at.clone(),
+        at: sample.full_at(),
+        place: sample.at.clone(),
+        measure: sample.measure,
+        of_measure: sample.of_measure.clone(),
         n: if sample.one_run { sample.of.len().min(1) } else { sample.of.len() },
         weeks: None,
         of,
@@ -180,7 +198,7 @@ fn point(claim: &Claim, sample: &Sample, strict: f64) -> JudgedPoint {
     point.says = Says::Open;
     let seeds = sample.of.len();
     let enough = Evidence::of_seeds(seeds) == Evidence::Verdict;
-    if let Some((published, range)) = claim.expects.range() {
+    if let Some((published, range)) = claim.range(sample.measure) {
         if sample.one_run {
             let same = match claim.expects {
                 Expects::Value { tolerance, .. } => (mean - published).abs() <= tolerance,
@@ -192,7 +210,7 @@ fn point(claim: &Claim, sample: &Sample, strict: f64) -> JudgedPoint {
                 sample.draws.mean_interval(&sample.of, 1.0 - error).map(|found| (found.low, found.high))
             };
             point.interval = interval(ERROR);
-            point.says = match interval(ERROR).zip(interval(strict)) {
+            point.says = match interval(levels.for_it).zip(interval(levels.against)) {
                 _ if !enough => Says::Few,
                 Some((at, _)) if at.0 >= range.0 && at.1 <= range.1 => Says::Holds,
                 Some((_, at)) if at.1 < range.0 || at.0 > range.1 => Says::Fails,
@@ -217,6 +235,17 @@ fn point(claim: &Claim, sample: &Sample, strict: f64) -> JudgedPoint {
         }
         expects => {
             let limits = Limits::of(expects);
+            let of_gain = !claim.gain_over.is_empty() && !limits.is_order;
+            if of_gain && than.is_some_and(|than| than <= 0.0) {
+                point.says = Says::NoMean;
+                point.note = Some("there is no gain of which this would be a share".to_owned());
+                return point;
+            }
+            if claim.on_this_log {
+                point.says =
+                    than.map_or(Says::NoMean, |than| limits.compare(mean, than, claim.no_difference));
+                return point;
+            }
             if sample.one_run && sample.weeks.is_none() {
                 point.says = Says::OneRun(limits.are_kept(mean, than.unwrap_or(f64::NAN)));
                 return point;
@@ -231,7 +260,7 @@ fn point(claim: &Claim, sample: &Sample, strict: f64) -> JudgedPoint {
             let evidence = Evidence::of_seeds(point.weeks.unwrap_or(seeds));
             point.says = match plain {
                 Some(_) if evidence == Evidence::Verdict => {
-                    limits.judge(&differences, strict, claim.no_difference)
+                    limits.judge(&differences, levels, claim.no_difference)
                 }
                 _ => Says::Few,
             };
@@ -268,16 +297,27 @@ impl Limits {
             && self.to.is_none_or(|to| change <= to * than)
     }
 
-    /// The result of a sample: a verdict for the claim at [`ERROR`], one against it at `strict`.
+    /// The result of two numbers as they are. An order whose sides differ by no more than `no_difference` of `than` is none.
+    fn compare(&self, of: f64, than: f64, no_difference: Option<f64>) -> Says {
+        let least = no_difference.unwrap_or(0.0) * than.abs();
+        match self.are_kept(of, than) {
+            _ if self.is_order && (of - than).abs() <= least => Says::NoDifference,
+            true => Says::Holds,
+            false => Says::Fails,
+        }
+    }
+
+    /// The result of a sample, at its `levels`.
     ///
     /// A ratio of means has no interval of its own: `change >= from` is `of - (1 + from) than >= 0`, whose mean has one
     /// (Fieller's argument).
-    fn judge(&self, differences: &Differences<'_>, strict: f64, no_difference: Option<f64>) -> Says {
+    fn judge(&self, differences: &Differences<'_>, levels: Levels, no_difference: Option<f64>) -> Says {
+        let Levels { for_it, against: strict } = levels;
         // An order says that there is a difference: an interval that ends at zero does not show one.
         let least = if self.is_order { f64::MIN_POSITIVE } else { 0.0 };
         let above = |share, error| differences.beyond(share, error).is_some_and(|found| found.low >= least);
         let below = |share, error| differences.beyond(share, error).is_some_and(|found| found.high <= -least);
-        if self.from.is_none_or(|from| above(from, ERROR)) && self.to.is_none_or(|to| below(to, ERROR)) {
+        if self.from.is_none_or(|from| above(from, for_it)) && self.to.is_none_or(|to| below(to, for_it)) {
             return Says::Holds;
         }
         let out = |found: Option<Effect>, is_out: fn(&Effect) -> bool| found.as_ref().is_some_and(is_out);
@@ -287,7 +327,7 @@ impl Limits {
             return Says::Fails;
         }
         match no_difference {
-            Some(d) if above(-d, ERROR) && below(d, ERROR) => Says::NoDifference,
+            Some(d) if above(-d, for_it) && below(d, for_it) => Says::NoDifference,
             _ => Says::Open,
         }
     }

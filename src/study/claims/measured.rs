@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::columns::{Step, columns, short, steps};
 use super::gains::{Against, best_of, greatest};
-use super::{Claim, ClaimError, Expects, Side, axis_at, check_labels, refuse};
+use super::relative::gains;
+use super::{Claim, ClaimError, Expects, Side, check_claim, refuse};
 use crate::metrics::Outcomes;
 use crate::study::comparison::{RunJobs, by_week};
 use crate::study::statistics::{Draws, Week};
-use crate::study::{Better, MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable, one_run};
+use crate::study::{MeasureInfo, RunStatus, StudyPoint, StudyRow, StudyTable, one_run};
 
 /// The measurements for a claim.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +26,10 @@ pub enum Measured {
 pub struct Sample {
     /// The point, such as `load 0.5`; empty if nothing varies. In a row that falls or rises, it includes the two measures.
     pub at: String,
+    /// The index of its measure among those of the claim.
+    pub measure: usize,
+    /// The name of that measure, if the claim is about each of several; otherwise empty.
+    pub of_measure: String,
     /// A value for each seed. In a row: of the later measure.
     pub of: Vec<f64>,
     /// Values of the same seeds on the other side; empty for a number. In a row: of the earlier measure.
@@ -50,11 +56,19 @@ pub struct Runs<'a> {
 }
 
 impl Sample {
+    /// The point, with the name of its measure if the claim is about several.
+    pub(super) fn full_at(&self) -> String {
+        let parts = [self.at.as_str(), self.of_measure.as_str()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+
     /// A sample without values, for a reason.
     pub(super) fn nothing(at: String, seeds: usize, note: String) -> Self {
         let draws = Draws::Independent;
         Self {
             at,
+            measure: 0,
+            of_measure: String::new(),
             of: Vec::new(),
             than: Vec::new(),
             note: Some(note),
@@ -64,95 +78,6 @@ impl Sample {
             weeks: None,
         }
     }
-}
-
-/// Checks that the axes and labels that a claim names exist, and that `than` names runs that can be paired.
-///
-/// Labels of `of` on axes that `than` does not name count for both. Each label on an axis that `of` leaves open is a
-/// point, at which both sides must have runs, so `than` may not choose there. Where `of` names several labels, `than` may
-/// name one, with which each of them is compared.
-///
-/// # Errors
-/// [`ClaimError`] with the nearest existing name.
-pub fn check_claim(
-    claim: &Claim,
-    axes: &[&str],
-    labels: &dyn Fn(usize) -> Vec<String>,
-) -> Result<(), ClaimError> {
-    let checked = check_sides(claim, axes, labels).and_then(|()| check_gain(claim, axes));
-    checked.map_err(|error| error.of(&format!("claim `{}`", claim.id)))
-}
-
-fn check_sides(
-    claim: &Claim,
-    axes: &[&str],
-    labels: &dyn Fn(usize) -> Vec<String>,
-) -> Result<(), ClaimError> {
-    for (axis, wanted) in claim.of.iter().chain(&claim.than) {
-        let at = axis_at(axes, axis, "")?;
-        if wanted.is_empty() {
-            let problem = format!("no label of axis `{axis}` is named, so it is about no run");
-            return refuse(problem, "name labels, or leave the axis out");
-        }
-        check_labels(axis, wanted, &labels(at))?;
-    }
-    for (axis, wanted) in &claim.than {
-        let fixed = claim.of.get(axis);
-        if claim.best.as_ref() == Some(axis) && wanted.len() == 1 {
-            continue;
-        }
-        if fixed.is_none_or(|labels| labels.len() > 1 && wanted.len() > 1 && labels != wanted) {
-            return refuse(
-                format!("`than` chooses on axis `{axis}`, and `of` leaves it open: there is nothing to pair"),
-                format!("name labels of `{axis}` in `of` too, or leave it out of `than`"),
-            );
-        }
-        let several = fixed.is_some_and(|labels| labels.len() > 1 && labels.contains(&wanted[0]));
-        let same = |(other, labels): (&String, &Vec<String>)| {
-            other == axis || claim.of.get(other).is_none_or(|of| of == labels)
-        };
-        if several && wanted.len() == 1 && claim.than.iter().all(same) {
-            let problem = format!("`{}` of axis `{axis}` would be compared with itself", wanted[0]);
-            return refuse(problem, "leave it out of `of`");
-        }
-        if fixed.is_some_and(|labels| labels.len() == 1) && wanted.len() > 1 {
-            let problem =
-                format!("`than` has several labels of axis `{axis}` for one of `of`: two runs of one seed");
-            return refuse(problem, "make it a claim for each label");
-        }
-    }
-    Ok(())
-}
-
-/// Checks that `along` and `best` are valid.
-fn check_gain(claim: &Claim, axes: &[&str]) -> Result<(), ClaimError> {
-    for (key, axis) in [("along", &claim.along), ("best", &claim.best)] {
-        let Some(axis) = axis else { continue };
-        axis_at(axes, axis, &format!(", which `{key}` names"))?;
-        let labels = claim.of.get(axis).map(Vec::len);
-        let (open, hint) = match key {
-            "along" => (labels.is_none_or(|count| count > 1), "leave it out of `of`, or name several labels"),
-            _ => (labels.is_some_and(|count| count > 1), "name the labels to choose from in `of`"),
-        };
-        if !open {
-            return refuse(format!("`{key} = \"{axis}\"`: `of` leaves nothing to choose there"), hint);
-        }
-    }
-    if let Some(axis) = claim.best.as_ref().filter(|_| !claim.than.is_empty())
-        && claim.than.get(axis).is_none_or(|labels| labels.len() != 1)
-    {
-        let problem = format!(
-            "`best = \"{axis}\"`: `than` must name the one label of `{axis}` that the best is compared with"
-        );
-        return refuse(problem, "name one label of it in `than`");
-    }
-    let directed = claim.best.is_some() || claim.along.is_some();
-    let aimless = claim.measures.iter().find(|id| MeasureInfo::of(id).better == Better::Neither);
-    if let (true, Some(id)) = (directed, aimless) {
-        let problem = format!("of two values of `{id}` none is the better one, so there is no gain");
-        return refuse(problem, "take a measure such as `mean_wait` or `utilization`");
-    }
-    Ok(())
 }
 
 /// Selects the runs of a claim from the table of its study.
@@ -167,14 +92,48 @@ fn check_gain(claim: &Claim, axes: &[&str]) -> Result<(), ClaimError> {
 pub fn measure_claim(claim: &Claim, table: &StudyTable, runs: Runs<'_>) -> Result<Measured, ClaimError> {
     let axes: Vec<&str> = table.axes.iter().map(String::as_str).collect();
     check_claim(claim, &axes, &|at| table.labels(at).into_iter().map(str::to_owned).collect())?;
-    let measures = claim.measures.iter().map(|id| {
+    let measure = |id: &String| {
         table.measure(id).ok_or_else(|| ClaimError {
             problem: format!("claim `{}`: the campaign has no measure `{id}`", claim.id),
             hint: table.nearest_measure(id).map(|near| format!("did you mean `{near}`?")),
         })
-    });
-    let measures: Vec<usize> = measures.collect::<Result<_, _>>()?;
-    let Some(first) = measures.first().copied() else { return Ok(Measured::Missing(String::new())) };
+    };
+    let measures: Vec<usize> = claim.measures.iter().map(measure).collect::<Result<_, _>>()?;
+    let others: Vec<usize> = claim.than_measures.iter().map(measure).collect::<Result<_, _>>()?;
+    let gained = (!claim.gain_over.is_empty())
+        .then(|| gains(table, &claim.gain_over, &[measures.clone(), others.clone()].concat()));
+    // A gain is drawn where one of its two runs is, and no mean over jobs.
+    let drawn = |run: u64| {
+        let over = gained.as_ref().and_then(|gained| gained.over.get(&run));
+        (runs.drawn)(run) || over.is_some_and(|over| (runs.drawn)(*over))
+    };
+    let jobs = |run: u64| if gained.is_some() || claim.on_this_log { None } else { (runs.jobs)(run) };
+    let runs = Runs { drawn: &drawn, jobs: &jobs };
+    let table = gained.as_ref().map_or(table, |gained| &gained.table);
+    let samples = select(claim, table, (&measures, &others), runs)?;
+    if let Some(sample) =
+        samples.iter().find(|sample| claim.on_this_log && !sample.of.is_empty() && !sample.one_run)
+    {
+        let at = if sample.at.is_empty() { String::new() } else { format!(" at {}", sample.at) };
+        let problem =
+            format!("claim `{}`: `on_this_log`, and something is drawn at random in its runs{at}", claim.id);
+        return refuse(problem, "leave `on_this_log` out: seeds give an interval");
+    }
+    Ok(if samples.is_empty() && measures.is_empty() {
+        Measured::Missing(String::new())
+    } else {
+        Measured::Samples(samples)
+    })
+}
+
+/// The samples of a claim: `measures` are the columns of its measures, `others` those that they are compared with, if these are not the same.
+fn select(
+    claim: &Claim,
+    table: &StudyTable,
+    (measures, others): (&[usize], &[usize]),
+    runs: Runs<'_>,
+) -> Result<Vec<Sample>, ClaimError> {
+    let Some(first) = measures.first().copied() else { return Ok(Vec::new()) };
     // Labels that `of` fixes and `than` does not name are the same on both sides.
     let mut other = claim.of.clone();
     other.extend(claim.than.clone());
@@ -230,9 +189,22 @@ pub fn measure_claim(claim: &Claim, table: &StudyTable, runs: Runs<'_>) -> Resul
             }
         }
         let samples = groups.into_iter().map(|(at, pairs)| greatest(at, &pairs, first, better, runs.drawn));
-        return Ok(Measured::Samples(samples.collect()));
+        return Ok(samples.collect());
     }
     let mut samples = Vec::new();
+    let columns = columns(claim, measures, others);
+    if let (Some(axis), Expects::Falling | Expects::Rising) = (along, claim.expects) {
+        // `check_gain` has checked that `of` names its labels.
+        let labels = claim.of.get(&table.axes[axis]).map_or(&[][..], Vec::as_slice);
+        let Some(at) = varying.iter().position(|other| *other == axis) else { return Ok(samples) };
+        let rest: Vec<usize> = varying.iter().copied().filter(|other| *other != axis).collect();
+        for Step { place, point, earlier, step } in steps(&of, at, labels) {
+            let at = [named(&rest, &place), step];
+            let at = at.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+            samples.extend(columns.iter().map(|column| column.pairs(&at, point, earlier, runs)));
+        }
+        return Ok(samples);
+    }
     for (place, point) in &of {
         let at = named(&varying, place);
         match claim.expects {
@@ -241,14 +213,16 @@ pub fn measure_claim(claim: &Claim, table: &StudyTable, runs: Runs<'_>) -> Resul
             Expects::Value { .. }
             | Expects::AtLeast { .. }
             | Expects::AtMost { .. }
+            | Expects::Table
             | Expects::Shown { .. } => {
-                let of_jobs = MeasureInfo::of(&claim.measures[0]).of_jobs();
-                samples.push(alone(at, point, (first, of_jobs), runs.drawn));
+                samples.extend(columns.iter().map(|column| {
+                    let of_jobs = MeasureInfo::of(column.ids[0]).of_jobs();
+                    column.named(alone(at.clone(), point, (column.of, of_jobs), runs.drawn))
+                }));
             }
             Expects::Below | Expects::Above | Expects::Change { .. } => {
-                let ids = [claim.measures[0].as_str(); 2];
-                let than = opposite(place).map(|other| (other, first));
-                samples.push(pairs(at, (point, first), than, ids, runs));
+                let than = opposite(place);
+                samples.extend(columns.iter().map(|column| column.pairs(&at, point, than, runs)));
             }
             Expects::Falling | Expects::Rising => {
                 for (pair, ids) in measures.windows(2).zip(claim.measures.windows(2)) {
@@ -260,13 +234,7 @@ pub fn measure_claim(claim: &Claim, table: &StudyTable, runs: Runs<'_>) -> Resul
             }
         }
     }
-    Ok(Measured::Samples(samples))
-}
-
-/// The name of the class in `class.VS Seq.mean_wait`.
-fn short(id: &str) -> &str {
-    let inner = id.split_once('.').map_or(id, |(_, rest)| rest);
-    inner.rsplit_once('.').map_or(inner, |(name, _)| name)
+    Ok(samples)
 }
 
 /// The points of a side, each with its labels on the axes that vary, in the order of the table.
@@ -328,11 +296,11 @@ fn alone(
     }
     let note = (!notes.is_empty()).then(|| notes.join("; "));
     let (one_run, draws) = (is_one(&point.runs, drawn), point.draws);
-    Sample { at, of, than: Vec::new(), note, seeds, one_run, draws, weeks: None }
+    Sample { of, note, one_run, draws, ..Sample::nothing(at, seeds, String::new()) }
 }
 
 /// True if the jobs of two runs have the same outcomes: equal counts of each, or all completed, whatever their number.
-fn alike(one: &Outcomes, other: &Outcomes) -> bool {
+pub(super) fn alike(one: &Outcomes, other: &Outcomes) -> bool {
     let all_completed = |of: &Outcomes| of.completed == of.total();
     one == other || (all_completed(one) && all_completed(other))
 }
@@ -361,7 +329,7 @@ pub(super) fn pairs_of(
     Ok(values.collect())
 }
 
-fn pairs(
+pub(super) fn pairs(
     at: String,
     of: (&StudyPoint<'_>, usize),
     than: Option<(&StudyPoint<'_>, usize)>,
@@ -381,5 +349,5 @@ fn pairs(
     let (of, than): (Vec<f64>, Vec<f64>) = values.into_iter().map(|(_, of, than)| (of, than)).unzip();
     let missing = seeds - of.len();
     let note = (missing > 0).then(|| format!("{missing} of {seeds} runs have no such jobs"));
-    Sample { at, of, than, note, seeds, one_run, draws, weeks }
+    Sample { of, than, note, one_run, draws, weeks, ..Sample::nothing(at, seeds, String::new()) }
 }

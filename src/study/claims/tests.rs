@@ -1,5 +1,6 @@
 mod gains;
 mod missing;
+mod several;
 
 use super::*;
 use crate::study::StudyTable;
@@ -41,6 +42,11 @@ fn claim(expects: Expects) -> Claim {
         along: None,
         best: None,
         no_difference: None,
+        than_measures: Vec::new(),
+        at_least: None,
+        values: Vec::new(),
+        gain_over: Side::new(),
+        on_this_log: false,
     }
 }
 
@@ -254,6 +260,8 @@ fn an_order_in_one_run_of_one_log_is_judged_by_its_weeks() {
         let mean = weeks.iter().map(|week| week.sum_b).sum::<f64>() / (10 * weeks.len()) as f64;
         let sample = Sample {
             at: String::new(),
+            measure: 0,
+            of_measure: String::new(),
             of: vec![mean],
             than: vec![1_000.0],
             note: None,

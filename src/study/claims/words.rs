@@ -1,6 +1,7 @@
 //! Verdicts in words: what was measured, what decides, and what is missing.
 
 use super::judge::{ERROR, JudgedPoint, ORDINARY, Says, Verdict};
+use super::several::{by_place, counted_so};
 use super::{Claim, Expects};
 use crate::study::statistics::Evidence;
 use crate::units::{counted, unsigned_zero};
@@ -18,6 +19,17 @@ impl Reading<'_> {
         self.points.iter().filter(|point| wanted(point.says)).collect()
     }
 
+    /// True if all points are steps of one row: of measures in the same runs, or of one measure along an axis.
+    fn is_one_row(&self) -> bool {
+        let claim = self.claim;
+        match claim.along.as_ref().and_then(|axis| claim.of.get(axis)) {
+            Some(labels) => {
+                claim.measures.len() == 1 && self.points.len() < labels.len() && claim.gain_over.is_empty()
+            }
+            None => self.points.len() < claim.measures.len(),
+        }
+    }
+
     /// The measurements, in a line.
     pub(super) fn measured(&self) -> String {
         let with_mean: Vec<&JudgedPoint> = self.that(|says| says != Says::NoMean);
@@ -32,16 +44,27 @@ impl Reading<'_> {
                     Some(figure(point.of?, decimals(published) + more))
                 })
             }
+            Expects::Table => {
+                let value = |point: &&JudgedPoint| {
+                    let (published, _) = *self.claim.values.get(point.measure)?;
+                    let places = decimals(published);
+                    let same = figure(point.of?, places) == figure(published, places);
+                    let more = if same && point.says == Says::Fails { 2 } else { 0 };
+                    Some(figure(point.of?, places + more))
+                };
+                with_mean.iter().filter_map(value).collect::<Vec<_>>().join(", ")
+            }
             Expects::Shown { published: None } => each(&with_mean, |point| Some(figure(point.of?, 4))),
             Expects::UpTo { .. } => each(&with_mean, |point| match point.interval {
                 Some((low, high)) => Some(format!("{} in 95 of 100 seeds", range(low, high))),
                 None => Some(share(point.of?)),
             }),
-            Expects::Falling | Expects::Rising if self.points.len() < self.claim.measures.len() => {
+            Expects::Falling | Expects::Rising if self.is_one_row() => {
                 let means = self.points.first().and_then(|point| point.than).into_iter();
                 let means = means.chain(self.points.iter().filter_map(|point| point.of));
                 means.map(|mean| figure(mean, 2)).collect::<Vec<_>>().join(", ")
             }
+            _ if !self.claim.gain_over.is_empty() => gains(&with_mean),
             _ => differences(&with_mean),
         };
         if text.is_empty() { "-".to_owned() } else { text }
@@ -74,6 +97,19 @@ fn differences(points: &[&JudgedPoint]) -> String {
     text
 }
 
+/// Gains against others: `+3.0 to +12.0 % against +5.0 to +40.0 % at 6 points`.
+fn gains(points: &[&JudgedPoint]) -> String {
+    let span = |values: Vec<f64>| {
+        let low = values.iter().copied().reduce(f64::min)?;
+        let high = values.iter().copied().reduce(f64::max)?;
+        Some(if low == high { share(low) } else { range(low, high) })
+    };
+    let of = span(points.iter().filter_map(|point| point.of).collect());
+    let than = span(points.iter().filter_map(|point| point.than).collect());
+    let several = if points.len() > 1 { format!(" at {} points", points.len()) } else { String::new() };
+    of.zip(than).map_or_else(String::new, |(of, than)| format!("gains {of} against {than}{several}"))
+}
+
 /// The interval of the point that decides, or the tail probability of a printed gain.
 pub(super) fn deciding(reading: &Reading<'_>) -> String {
     let claim = reading.claim;
@@ -83,6 +119,11 @@ pub(super) fn deciding(reading: &Reading<'_>) -> String {
             let (tail, high) = (point.tail?, point.pairs_so?);
             Some(format!("p = {}: {high} of {} as high", probability(tail), point.n))
         });
+    }
+    if claim.on_this_log {
+        let decided =
+            |point: &JudgedPoint| matches!(point.says, Says::Holds | Says::NoDifference | Says::Fails);
+        return if reading.points.iter().any(decided) { "this log" } else { "" }.to_owned();
     }
     if reading.points.iter().any(|point| point.says == Says::Holds && point.n == 1 && point.weeks.is_none()) {
         return "exact".to_owned();
@@ -99,7 +140,7 @@ pub(super) fn deciding(reading: &Reading<'_>) -> String {
     let Some((point, (low, high))) = least.and_then(|point| Some((point, point.interval?))) else {
         return String::new();
     };
-    let interval = match claim.expects.range() {
+    let interval = match claim.range(point.measure) {
         Some((published, _)) => {
             let [low, high] = [low, high].map(|end| figure(end, decimals(published) + 1));
             format!("{low} to {high}")
@@ -137,7 +178,11 @@ pub(super) fn reason(reading: &Reading<'_>) -> String {
         _ => format!("at {}", places(points)),
     };
     let mut parts = Vec::new();
+    if reading.claim.at_least.is_some() && !reading.points.is_empty() {
+        parts.push(counted_so(reading.points));
+    }
     match reading.verdict {
+        Verdict::Fails | Verdict::NoDifference if reading.claim.at_least.is_some() => {}
         Verdict::Fails => parts.push(at(&reading.that(|says| says == Says::Fails))),
         Verdict::NoDifference => parts.push(at(&reading.that(|says| says == Says::NoDifference))),
         Verdict::Undecided => parts.extend(missing(reading, &at)),
@@ -222,8 +267,16 @@ fn needed(claim: &Claim, point: &JudgedPoint) -> Option<u64> {
     Some((count / digit as f64).ceil() as u64 * digit)
 }
 
-/// `load 0.8, 0.9`, or whole names where they differ in more than the last word.
+/// `load 0.8, 0.9`, or whole names where they differ in more than the last word. Of several measures those of each point: `load 0.8: vs_seq, vs_n`.
 fn places(points: &[&JudgedPoint]) -> String {
+    if points.iter().any(|point| !point.of_measure.is_empty()) {
+        let of_place = |(place, points): (&str, Vec<&JudgedPoint>)| {
+            let names: Vec<&str> = points.iter().map(|point| point.of_measure.as_str()).collect();
+            let place = if place.is_empty() { String::new() } else { format!("{place}: ") };
+            format!("{place}{}", names.join(", "))
+        };
+        return by_place(points.iter().copied()).into_iter().map(of_place).collect::<Vec<_>>().join("; ");
+    }
     let parts: Vec<(&str, &str)> = points.iter().filter_map(|point| point.at.rsplit_once(' ')).collect();
     match parts.first() {
         Some((axis, _)) if parts.len() == points.len() && parts.iter().all(|(other, _)| other == axis) => {
@@ -240,8 +293,15 @@ fn located(point: &JudgedPoint, text: &str) -> String {
 }
 
 fn each(points: &[&JudgedPoint], text: impl Fn(&JudgedPoint) -> Option<String>) -> String {
-    let all = points.iter().filter_map(|point| Some(located(point, &text(point)?)));
-    all.collect::<Vec<_>>().join("; ")
+    let all: Vec<(&JudgedPoint, String)> =
+        points.iter().filter_map(|point| Some((*point, text(point)?))).collect();
+    match all.first() {
+        // The same number again and again is said once.
+        Some((_, one)) if all.len() > 3 && all.iter().all(|(_, text)| text == one) => {
+            format!("{one} at {} points", all.len())
+        }
+        _ => all.iter().map(|(point, text)| located(point, text)).collect::<Vec<_>>().join("; "),
+    }
 }
 
 /// The change from `than` to `of`, as a share of `than`.

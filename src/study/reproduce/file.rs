@@ -7,10 +7,16 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+mod statement;
+mod words;
+
+use statement::{expects, values};
+use words::{braces, percent};
+
 use super::figure::{self, Figure, FigureKeys};
 use crate::experiment::RunError;
 use crate::model::suggestion;
-use crate::study::claims::{Claim, ClaimError, Expects, Side, refuse};
+use crate::study::claims::{Claim, ClaimError, Side, refuse};
 use crate::study::stands_for;
 
 /// The name of the file in the folder of a paper.
@@ -66,11 +72,17 @@ struct ClaimKeys {
     campaign: Option<String>,
     measure: Option<String>,
     measures: Option<Vec<String>>,
+    than_measures: Option<Vec<String>>,
+    at_least: Option<usize>,
     #[serde(default)]
     of: BTreeMap<String, Labels>,
     #[serde(default)]
     than: BTreeMap<String, Labels>,
-    published: Option<f64>,
+    #[serde(default)]
+    gain_over: BTreeMap<String, Labels>,
+    #[serde(default)]
+    on_this_log: bool,
+    published: Option<Published>,
     tolerance: Option<Tolerance>,
     relation: Option<String>,
     by: Option<String>,
@@ -94,6 +106,14 @@ pub(super) enum Label {
     Text(String),
     Whole(i64),
     Number(f64),
+}
+
+/// A published number, or one for each of several measures.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Published {
+    One(f64),
+    Several(Vec<f64>),
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -126,10 +146,6 @@ impl Labels {
 pub(super) fn side(labels: BTreeMap<String, Labels>) -> Side {
     labels.into_iter().map(|(axis, labels)| (axis, labels.texts())).collect()
 }
-
-/// The keys for the statement of a claim about a measure.
-const RELATIONS: [&str; 8] =
-    ["below", "above", "within", "falling", "rising", "gains-up-to", "at-least", "at-most"];
 
 /// The error of a claim or figure at a line of `claims.toml` in `folder`.
 pub(super) fn at_line(folder: &Path, line: usize, error: &ClaimError) -> RunError {
@@ -224,13 +240,18 @@ fn named(
     }
     let measures = match (keys.measure.clone(), keys.measures.clone()) {
         (Some(_), Some(_)) => {
-            let hint = "`measures` is for a row that falls or rises";
+            let hint =
+                "`measures` is for several, of each of which the claim is, or for a row that falls or rises";
             return refuse("both `measure` and `measures`", hint);
         }
         (Some(measure), None) => vec![measure],
         (None, measures) => measures.unwrap_or_default(),
     };
-    let expects = expects(&keys, &measures)?;
+    let expand = |ids: Vec<String>| ids.iter().map(|id| braces(id)).collect::<Result<Vec<_>, _>>();
+    let measures = expand(measures)?.concat();
+    let than_measures = expand(keys.than_measures.clone().unwrap_or_default())?.concat();
+    let expects = expects(&keys, &measures, &than_measures)?;
+    let values = values(&keys, &measures)?;
     if keys.campaign.is_some() == measures.is_empty() {
         let hint = "a claim that cannot be measured has neither, and `not_comparable`";
         return refuse("`campaign` and `measure` go together", hint);
@@ -250,146 +271,17 @@ fn named(
         not_comparable: keys.not_comparable,
         line,
         measures,
+        than_measures,
+        at_least: keys.at_least,
+        values,
         of: side(keys.of),
         than: side(keys.than),
+        gain_over: side(keys.gain_over),
+        on_this_log: keys.on_this_log,
         along: keys.along,
         best: keys.best,
         no_difference: None,
     })
-}
-
-fn expects(keys: &ClaimKeys, measures: &[String]) -> Result<Expects, ClaimError> {
-    if keys.not_comparable.is_some() {
-        return match (&keys.relation, &keys.tolerance) {
-            (None, None) => Ok(Expects::Shown { published: keys.published }),
-            _ => refuse(
-                "it is `not_comparable`, and has a `relation` or `tolerance`",
-                "leave these out: there is nothing to judge",
-            ),
-        };
-    }
-    let bound = matches!(keys.relation.as_deref(), Some("at-least" | "at-most"));
-    match (keys.published, keys.relation.as_deref()) {
-        (None, Some(_)) if bound => {
-            refuse("a bound without its number", "give the number that was published: `published = 0.91`")
-        }
-        (Some(_), Some(_)) if !bound => {
-            refuse("both `published` and `relation`", "a claim is a number or a relation: make it two")
-        }
-        (None, None) => refuse(
-            "neither `published` nor `relation`",
-            "give the number that was published with a `tolerance`, or a `relation`",
-        ),
-        (Some(_), _) if !keys.than.is_empty() || keys.by.is_some() || keys.along.is_some() => refuse(
-            "`than`, `by` or `along` beside `published`",
-            "these belong to a `relation`, not to a number",
-        ),
-        (Some(published), relation) => match &keys.tolerance {
-            Some(Tolerance::Number(tolerance)) if *tolerance >= 0.0 => {
-                Ok(number(published, *tolerance, relation))
-            }
-            // A bound may be exact.
-            None if bound => Ok(number(published, 0.0, relation)),
-            Some(Tolerance::Share(text)) => match percent(text).filter(|share| *share >= 0.0) {
-                Some(share) => Ok(number(published, share * published.abs(), relation)),
-                None => refuse(
-                    format!("`tolerance = \"{text}\"` is not a share"),
-                    "such as `\"5 %\"`, or a number",
-                ),
-            },
-            _ => refuse(
-                "`published` without a `tolerance`",
-                "give the largest difference that counts as the same: a number, or `\"5 %\"`",
-            ),
-        },
-        (None, Some(relation)) => self::relation(relation, keys, measures),
-    }
-}
-
-/// The statement that a measure has this value, or is no less or no more.
-fn number(published: f64, tolerance: f64, relation: Option<&str>) -> Expects {
-    match relation {
-        Some("at-least") => Expects::AtLeast { published, tolerance },
-        Some("at-most") => Expects::AtMost { published, tolerance },
-        _ => Expects::Value { published, tolerance },
-    }
-}
-
-fn relation(relation: &str, keys: &ClaimKeys, measures: &[String]) -> Result<Expects, ClaimError> {
-    if !RELATIONS.contains(&relation) {
-        let hint = suggestion(relation, RELATIONS).unwrap_or_else(|| RELATIONS.join(", "));
-        return refuse(format!("there is no relation `{relation}`"), hint);
-    }
-    let row = matches!(relation, "falling" | "rising");
-    if row && (measures.len() < 2 || !keys.than.is_empty()) {
-        return refuse(
-            format!("`relation = \"{relation}\"` is of a row of measures in the same runs"),
-            "give two `measures` or more, and no `than`",
-        );
-    }
-    if !row && (measures.len() != 1 || keys.than.is_empty()) {
-        return refuse(
-            format!("`relation = \"{relation}\"` is of one measure of some runs against that of others"),
-            "give one `measure`, and both `of` and `than`",
-        );
-    }
-    if relation == "gains-up-to" {
-        return match (keys.by.as_deref().and_then(percent), &keys.along) {
-            (Some(published), Some(_)) => Ok(Expects::UpTo { published }),
-            (None, _) => {
-                refuse("`gains-up-to` needs the greatest gain as `by`", "such as `by = \"31.88 %\"`")
-            }
-            (_, None) => refuse(
-                "`gains-up-to` needs an `along`",
-                "name the axis along which the gain is the greatest, such as `along = \"load\"`",
-            ),
-        };
-    }
-    if keys.along.is_some() {
-        return refuse("`along` is for `gains-up-to`", "leave it out");
-    }
-    let by = match (&keys.by, relation) {
-        (None, "within") => return refuse("`within` needs a `by`", "such as `by = \"10 %\"`"),
-        (None, _) => None,
-        (Some(_), "falling" | "rising") => return refuse("a row has no `by`", "leave it out"),
-        (Some(text), _) => match range(text) {
-            Some(range) => Some(range),
-            None => {
-                return refuse(
-                    format!("`by = \"{text}\"` is neither a share nor a range of shares"),
-                    "such as `\"10 %\"` (at least, or at most with `within`) or `\"10..30 %\"`",
-                );
-            }
-        },
-    };
-    Ok(match (relation, by) {
-        ("below", None) => Expects::Below,
-        ("above", None) => Expects::Above,
-        ("below", Some((least, most))) => Expects::Change { from: most.map(|most| -most), to: Some(-least) },
-        ("above", Some((least, most))) => Expects::Change { from: Some(least), to: most },
-        ("within", Some((most, None))) => Expects::Change { from: Some(-most), to: Some(most) },
-        ("within", Some((from, Some(to)))) => Expects::Change { from: Some(from), to: Some(to) },
-        ("falling", _) => Expects::Falling,
-        _ => Expects::Rising,
-    })
-}
-
-/// Parses `5 %` as 0.05.
-fn percent(text: &str) -> Option<f64> {
-    let number: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;
-    number.is_finite().then_some(number / 100.0)
-}
-
-/// Parses `10 %` as (0.1, none), `10..30 %` as (0.1, 0.3).
-fn range(text: &str) -> Option<(f64, Option<f64>)> {
-    match text.split_once("..") {
-        None => percent(text).filter(|share| *share >= 0.0).map(|share| (share, None)),
-        Some((from, to)) => {
-            let to = percent(to)?;
-            let from = percent(&format!("{} %", from.trim().trim_end_matches('%').trim_end()))?;
-            (from <= to).then_some((from, Some(to)))
-        }
-    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ pub(super) fn needed(campaign: &Campaign, name: &str, claims: &[Claim]) -> bool 
     let of_jobs = |id: &String| JOB_MEASURES.contains(&id.rsplit('.').next().unwrap_or(id));
     let of_weeks = |claim: &Claim| {
         let range = matches!(claim.expects, Expects::Change { .. });
-        (claim.expects.is_order() || range) && claim.measures.iter().all(of_jobs)
+        let of_values = !claim.on_this_log && claim.gain_over.is_empty();
+        of_values && (claim.expects.is_order() || range) && claim.measures.iter().all(of_jobs)
     };
     let named = |claim: &&Claim| claim.campaign.as_deref() == Some(name);
     campaign.runs().iter().all(|run| !run.drawn) && claims.iter().filter(named).any(of_weeks)

@@ -62,6 +62,8 @@ fn a_printed_gain_is_judged_by_its_tail_probability() {
     assert!((tail(9_000.0) - 2.0 / 2_001.0).abs() < 1e-12);
     assert_eq!(tail(1_000.0), 1.0);
     let sample = Sample {
+        measure: 0,
+        of_measure: String::new(),
         at: String::new(),
         of: gains.clone(),
         than: Vec::new(),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::study::claims::Expects;
 
 fn read_text(claims: &str) -> Result<(Paper, Vec<Claim>), RunError> {
     let folder = tempfile::tempdir().unwrap();
@@ -117,4 +118,83 @@ fn what_cannot_be_measured_says_why() {
             .to_string()
             .ends_with("nothing measures it")
     );
+}
+
+#[test]
+fn braces_stand_for_each_of_their_words() {
+    let more = "campaign = \"a.toml\"\npublished = 1\ntolerance = 0\nmeasures = [\"class.{vs, s}_{seq,n}.mean_wait\", \"mean_wait\"]\n";
+    let text = GOOD.replace("measure = \"mean_wait\"\n", "").replace("campaign = \"a.toml\"\n", more);
+    let (_, claims) = read_text(&text).unwrap();
+    let ids = [
+        "class.vs_seq.mean_wait",
+        "class.vs_n.mean_wait",
+        "class.s_seq.mean_wait",
+        "class.s_n.mean_wait",
+        "mean_wait",
+    ];
+    assert_eq!(claims[0].measures, ids);
+    for (wrong, why) in
+        [("{vs,s", "not closed"), ("{vs,,s}_seq", "empty word"), ("vs}_seq", "closes a brace")]
+    {
+        let error = read_text(&text.replace("{vs, s}_{seq,n}", wrong)).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn claims_about_several_measures_are_read() {
+    let several = |more: &str| {
+        let measures = "measures = [\"class.{a,b,c}.mean_wait\"]\nof = { policy = \"easy\" }\n";
+        read_text(&GOOD.replace("measure = \"mean_wait\"\n", &format!("{measures}{more}\n")))
+    };
+    let claim = |more: &str| several(more).unwrap().1.remove(0);
+    let than = "than = { policy = \"fcfs\" }\n";
+    let some = claim(&format!("{than}relation = \"below\"\nat_least = 2\non_this_log = true"));
+    assert_eq!((some.measures.len(), some.at_least, some.on_this_log), (3, Some(2), true));
+    assert_eq!((some.expects, some.no_difference), (Expects::Below, None));
+    let worse = claim(&format!("{than}relation = \"not-above\"\nby = \"10 %\""));
+    assert_eq!(worse.expects, Expects::Change { from: None, to: Some(0.1) });
+    let worse = claim(&format!("{than}relation = \"not-below\""));
+    assert_eq!(worse.expects, Expects::Change { from: Some(0.0), to: None });
+    let table = claim("published = [10, 20, 30]\ntolerance = \"5 %\"");
+    assert_eq!((table.expects, table.values), (Expects::Table, vec![(10.0, 0.5), (20.0, 1.0), (30.0, 1.5)]));
+    let gains = claim(
+        "than_measures = [\"class.{c,c,c}.mean_wait\"]\nrelation = \"above\"\ngain_over = { policy = \"fcfs\" }",
+    );
+    assert_eq!(
+        (gains.than_measures.len(), gains.gain_over["policy"].as_slice()),
+        (3, &["fcfs".to_owned()][..])
+    );
+    let steps = claim("along = \"policy\"\nrelation = \"rising\"");
+    assert_eq!((steps.expects, steps.along.as_deref()), (Expects::Rising, Some("policy")));
+    let said = |more: &str| {
+        let error = several(more).unwrap_err().to_string();
+        error.rsplit_once("claim `c`: ").unwrap().1.to_owned()
+    };
+    assert_eq!(said("published = [10, 20]\ntolerance = 1"), "2 published numbers for 3 measures");
+    assert_eq!(said(&format!("{than}relation = \"below\"\nat_least = 3")), "`at_least = 3` of 3 measures");
+    assert_eq!(
+        said("relation = \"below\"\nthan_measures = [\"mean_wait\"]"),
+        "1 `than_measures` for 3 measures"
+    );
+    assert_eq!(said("published = 3\ntolerance = 1\non_this_log = true"), "`on_this_log` without an order");
+    assert_eq!(
+        said("published = 3\ntolerance = 1\ngain_over = { a = 1 }"),
+        "`gain_over` without an order of gains"
+    );
+    assert_eq!(said(&format!("{than}relation = \"not-above\"\nby = \"1..10 %\"")), "`not-above` by a range");
+    assert_eq!(said(&format!("{than}relation = \"below\"\nbest = \"policy\"")), "`best` of several measures");
+}
+
+#[test]
+fn the_claims_of_the_folders_here_are_read() {
+    for folder in fs::read_dir("configs/papers").unwrap().chain(fs::read_dir("configs/studies").unwrap()) {
+        let folder = folder.unwrap().path();
+        if folder.join(NAME).is_file() {
+            let (_, claims) = read(&folder).unwrap_or_else(|error| panic!("{error}"));
+            let missing = claims.iter().filter_map(|claim| claim.campaign.as_ref());
+            let missing = missing.map(|name| folder.join(name)).find(|path| !path.is_file());
+            assert_eq!(missing, None);
+        }
+    }
 }
