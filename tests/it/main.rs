@@ -65,6 +65,7 @@ mod outside;
 mod planned;
 mod planning_time;
 mod power_cap;
+mod preemption;
 mod programs;
 mod put_off;
 mod random_workflows;
