@@ -7,6 +7,7 @@ pub use conservative::{Compress, Conservative};
 pub use easy::{BackfillOrder, Easy};
 pub use equal_share::EqualShare;
 pub use fcfs::Fcfs;
+pub use immediate::Immediate;
 pub use los::{Dedicated, Los, LosOptions, ShadowRule, packing};
 pub use preemptive::{Dropped, Factor, Margin};
 pub use selective::{Limit, Selective, SelectiveOptions, WidthRule};
@@ -20,4 +21,5 @@ crate::model::standard_policies! { Registry:
     conservative
     equal_share
     selective
+    immediate
 }

@@ -5,10 +5,12 @@
 //! arrival; that of an idle job grows (it is a [`Line`]), that of a running job stays as it was when it started (section 3.1).
 
 mod books;
+mod choice;
 mod factor;
 mod victims;
 
 pub(super) use books::{Books, Idle, Need, Run};
+pub(super) use choice::Choice;
 pub(super) use factor::times;
 pub use factor::{Factor, Margin};
 pub use victims::Dropped;

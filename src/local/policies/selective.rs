@@ -194,9 +194,10 @@ impl Selective {
     }
 
     /// Resumes a suspended job.
-    fn resume(&mut self, now: Time, job: JobKey, actions: &mut Actions) {
+    fn resume(&mut self, now: Time, job: JobKey, free: &mut ProcSet, actions: &mut Actions) {
         let Some(idle) = self.books.take_suspended(job) else { return };
         let procs = idle.procs.clone();
+        free.remove_all(&procs);
         actions.push(Action::Resume { job, placement: Placement::On(procs.clone()), share: Rate::FULL });
         self.begin(now, &idle, procs);
     }

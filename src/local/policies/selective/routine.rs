@@ -1,33 +1,10 @@
 //! One pass: which idle job starts, on free processors or in the place of others, and when it is worth looking again.
 
 use super::{Selective, SelectiveOptions, WidthRule};
-use crate::local::policies::preemptive::{Idle, Need, Run, Victim};
+use crate::local::policies::preemptive::{Choice, Idle, Need, Run, Victim};
 use crate::local::{Actions, Quotient, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::Time;
-
-/// An idle job that can start.
-#[derive(Copy, Clone, Debug)]
-struct Choice {
-    waited: Quotient,
-    seq: u64,
-    who: Who,
-}
-
-#[derive(Copy, Clone, Debug)]
-enum Who {
-    /// A job of this size that has not started.
-    Waiting { job: JobKey, procs: u32 },
-    /// The suspended job at this place.
-    Suspended { at: usize },
-}
-
-impl Choice {
-    /// Whether a job with this expansion factor (less 1) and place in the order of arrival goes before it.
-    fn is_after(&self, waited: Quotient, seq: u64) -> bool {
-        waited > self.waited || waited == self.waited && seq < self.seq
-    }
-}
 
 impl SelectiveOptions {
     /// Whether a running job may be suspended for one of so many processors, as far as its expansion factor does not matter. One that has begun at
@@ -57,11 +34,12 @@ impl Selective {
         }
         let routine = now.micros().is_multiple_of(self.options.every.micros());
         let mut acted = false;
-        if routine || !free.is_empty() {
-            while let Some(choice) = self.choose(now, &free, routine) {
-                self.carry_out(choice, view, &mut free, actions);
-                acted = true;
-            }
+        let next = |policy: &mut Self, free: &ProcSet| {
+            if routine { policy.choose(now, free) } else { policy.books.best_fit(now, free) }
+        };
+        while let Some(choice) = next(self, &free) {
+            self.carry_out(choice, view, &mut free, actions);
+            acted = true;
         }
         self.free = free;
         self.fresh = self.books.newest == now;
@@ -70,13 +48,12 @@ impl Selective {
         }
     }
 
-    /// The idle job with the largest expansion factor that can start now.
-    fn choose(&mut self, now: Time, free: &ProcSet, routine: bool) -> Option<Choice> {
+    /// The idle job with the largest expansion factor that can start now, also in the place of others.
+    fn choose(&mut self, now: Time, free: &ProcSet) -> Option<Choice> {
         let (count, changes, margin) = (free.len(), self.books.changes, self.options.margin);
         let mut best: Option<Choice> = None;
-        let last = if routine { u32::MAX } else { count };
         let mut widths = std::mem::take(&mut self.books.waiting);
-        for (procs, width) in widths.range_mut(..=last) {
+        for (procs, width) in &mut widths {
             let Some(head) = width.jobs.best(now) else { continue };
             let waited = head.line.at(now);
             if best.is_some_and(|best| !best.is_after(waited, head.seq)) {
@@ -94,15 +71,14 @@ impl Selective {
                 }
                 width.known = u64::MAX;
             }
-            let who = Who::Waiting { job: head.item, procs: *procs };
-            best = Some(Choice { waited, seq: head.seq, who });
+            best = Some(Choice { waited, seq: head.seq, job: head.item, procs: *procs, suspended: None });
         }
         self.books.waiting = widths;
         for at in 0..self.books.suspended.len() {
-            let Idle { line, seq, .. } = self.books.suspended[at];
+            let Idle { line, seq, job, count, .. } = self.books.suspended[at];
             let waited = line.at(now);
-            if best.is_none_or(|best| best.is_after(waited, seq)) && self.may_resume(now, at, free, routine) {
-                best = Some(Choice { waited, seq, who: Who::Suspended { at } });
+            if best.is_none_or(|best| best.is_after(waited, seq)) && self.may_resume(now, at, free) {
+                best = Some(Choice { waited, seq, job, procs: count, suspended: Some(at) });
             }
         }
         best
@@ -132,12 +108,10 @@ impl Selective {
         Err(Need::Never)
     }
 
-    /// Whether a suspended job can resume on its processors, by suspending those that hold them if the routine runs.
-    fn may_resume(&mut self, now: Time, at: usize, free: &ProcSet, routine: bool) -> bool {
+    /// Whether a suspended job can resume on its processors, also by suspending those that hold them.
+    fn may_resume(&mut self, now: Time, at: usize, free: &ProcSet) -> bool {
         let idle = &self.books.suspended[at];
-        let hindered = |proc: u32| {
-            !free.contains(proc) && (!routine || self.hindrance(now, idle, proc).is_some())
-        };
+        let hindered = |proc: u32| !free.contains(proc) && self.hindrance(now, idle, proc).is_some();
         // Most often it is as it was.
         if hindered(idle.hindrance) {
             return false;
@@ -161,33 +135,30 @@ impl Selective {
         (!is_enough).then_some(Need::Above(run.waited))
     }
 
-    /// The running jobs on these processors.
+    /// The running jobs on these processors, in ascending order of expansion factor.
     fn holders(&self, procs: &ProcSet) -> Vec<&Run> {
         let (mut rest, mut holders) = (procs.clone(), Vec::new());
         while let Some(run) = rest.first().and_then(|proc| self.books.owner(proc)) {
             rest.remove_all(&run.procs);
             holders.push(run);
         }
+        holders.sort_unstable_by(|a, b| a.waited.cmp(&b.waited).then(b.seq.cmp(&a.seq)));
         holders
     }
 
     /// Suspends the victims of a choice and starts it.
     fn carry_out(&mut self, choice: Choice, view: &View<'_>, free: &mut ProcSet, actions: &mut Actions) {
-        let now = view.now();
-        let victims: Vec<JobKey> = match choice.who {
-            Who::Waiting { procs, .. } if procs <= free.len() => Vec::new(),
-            Who::Waiting { procs, .. } => {
-                let victims = self.victims(now, procs, choice.waited, free.len());
-                victims.unwrap_or_default().into_iter().map(|victim| victim.job).collect()
-            }
-            Who::Suspended { at } => {
+        let (now, Choice { waited, job, procs, suspended, .. }) = (view.now(), choice);
+        let victims: Vec<JobKey> = match suspended {
+            Some(at) => {
                 let rest = self.books.suspended[at].procs.difference(free);
                 self.holders(&rest).into_iter().map(|run| run.job).collect()
             }
-        };
-        let who = match choice.who {
-            Who::Waiting { job, .. } => job,
-            Who::Suspended { at } => self.books.suspended[at].job,
+            None if procs <= free.len() => Vec::new(),
+            None => {
+                let victims = self.victims(now, procs, waited, free.len()).unwrap_or_default();
+                victims.into_iter().map(|victim| victim.job).collect()
+            }
         };
         for victim in victims {
             if let Some(run) = self.books.run(victim) {
@@ -195,18 +166,11 @@ impl Selective {
             }
             self.suspend(now, victim, actions);
         }
-        match choice.who {
-            Who::Waiting { job, procs } => {
-                let Some(taken) = self.place(view, free, procs) else { return };
-                free.remove_all(&taken);
-                self.start(now, job, taken, actions);
-            }
-            Who::Suspended { .. } => {
-                if let Some(idle) = self.books.suspended.iter().find(|idle| idle.job == who) {
-                    free.remove_all(&idle.procs);
-                }
-                self.resume(now, who, actions);
-            }
+        if suspended.is_some() {
+            self.resume(now, job, free, actions);
+        } else if let Some(taken) = self.place(view, free, procs) {
+            free.remove_all(&taken);
+            self.start(now, job, taken, actions);
         }
     }
 
