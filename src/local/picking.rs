@@ -2,6 +2,7 @@
 
 use super::{Phase, View};
 use crate::model::{JobKey, ProcSet};
+use crate::units::Span;
 
 impl<'a> View<'a> {
     /// Processors that a job may be started on now, by number: neither in use nor reserved, of machines that are up and do not drain, in whole
@@ -22,5 +23,10 @@ impl<'a> View<'a> {
     pub fn is_finished(&self, key: JobKey) -> bool {
         let job = self.job(key);
         job.phase == Phase::Running && job.end <= self.now && job.stops_at() >= job.target
+    }
+
+    /// How long it would take to suspend a running job now, before its processors are free.
+    pub fn suspends_in(&self, key: JobKey) -> Span {
+        self.state.suspends_in(self.job(key))
     }
 }

@@ -2,12 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::preemptive::{Books, Dropped, Idle, Run, Victim};
-use crate::local::{
-    Abilities, Action, Actions, Change, Line, LocalPolicy, Phase, Placement, PolicyInfo, Quotient, View,
-};
+use super::preemptive::{Books, Choice, Dropped, Idle, Run, Victim};
+use crate::local::{Abilities, Actions, Change, LocalPolicy, Phase, PolicyInfo, Quotient, View};
 use crate::model::{JobKey, ParamInfo, ProcSet};
-use crate::units::{Rate, Span, Time};
+use crate::units::Span;
 
 const QUANTUM: ParamInfo = ParamInfo {
     key: "quantum",
@@ -69,10 +67,13 @@ impl Immediate {
 
     /// The victims for a job that lacks so many processors: those with the lowest instantaneous expansion factors, among equals the last to
     /// arrive first.
-    fn victims(&self, now: Time, lacking: u32) -> Option<Vec<Victim>> {
-        let ran = |run: &Run| run.ran_by(now).micros();
-        let may = |run: &&Run| !run.drains && ran(run) > 0 && now.since(run.first) >= self.quantum;
-        let factor = |run: &Run| Quotient { num: run.wait().micros(), den: ran(run) };
+    fn victims(&self, view: &View<'_>, lacking: u32) -> Option<Vec<Victim>> {
+        let now = view.now();
+        let ran = |run: &Run| view.job(run.job).ran(now).micros();
+        let is_in_quantum = |run: &Run| now.since(run.first) < self.quantum;
+        let may = |run: &&Run| !run.drains && run.began < now && !is_in_quantum(run) && ran(run) > 0;
+        // Less 1: wait / run.
+        let factor = |run: &Run| Quotient { num: view.job(run.job).waited(now).micros(), den: ran(run) };
         let mut order: Vec<(Quotient, &Run)> =
             self.kept.books.runs().filter(may).map(|run| (factor(run), run)).collect();
         order.sort_unstable_by(|(a, one), (b, other)| a.cmp(b).then(other.seq.cmp(&one.seq)));
@@ -90,75 +91,44 @@ impl Immediate {
 
     /// Serves a job that has arrived, if that is possible.
     fn serve(&mut self, view: &View<'_>, job: JobKey, free: &mut ProcSet, actions: &mut Actions) {
-        let (now, idle) = (view.now(), waits(view, job));
+        let idle = Idle::of(view, job, view.job(job).estimate());
+        let mut pending = ProcSet::new();
         if let Some(lacking) = idle.count.checked_sub(free.len()).filter(|lacking| *lacking > 0) {
-            let Some(victims) = self.victims(now, lacking) else {
-                let Idle { seq, count, line, .. } = idle;
-                return self.kept.books.arrive(now, job, seq, count, line);
+            let Some(victims) = self.victims(view, lacking) else {
+                return self.kept.books.add_idle(view, idle);
             };
             for victim in victims {
-                self.suspend(now, victim.job, free, actions);
+                let ran = view.job(victim.job).ran(view.now());
+                self.kept.books.suspend(view, victim.job, ran, (free, &mut pending), actions);
             }
         }
-        self.start(view, &idle, free, actions);
-    }
-
-    fn start(&mut self, view: &View<'_>, idle: &Idle, free: &mut ProcSet, actions: &mut Actions) {
-        let Some(procs) = view.pick(free, idle.count) else { return };
-        free.remove_all(&procs);
-        let placement = Placement::On(procs.clone());
-        actions.push(Action::Start { job: idle.job, placement, share: Rate::FULL });
-        self.kept.books.begin(view.now(), idle, procs, 0);
-    }
-
-    fn suspend(&mut self, now: Time, job: JobKey, free: &mut ProcSet, actions: &mut Actions) {
-        let Some(run) = self.kept.books.end(job) else { return };
-        free.insert_all(&run.procs);
-        actions.push(Action::Suspend { job });
-        let (ran, first) = (run.ran_by(now), Some(run.first));
-        let since = Time::from_micros(now.micros().saturating_sub(run.wait().micros()));
-        let hindrance = run.procs.first().unwrap_or_default();
-        let Run { seq, count, procs, .. } = run;
-        let line = Line::new(since, ran);
-        self.kept.books.add_suspended(Idle { job, seq, line, ran, first, procs, count, hindrance });
+        pending.insert_all(free);
+        match view.pick(&pending, idle.count) {
+            Some(procs) => self.kept.books.put(view, idle, procs, free, actions, |_, _| (false, 0)),
+            None => self.kept.books.add_idle(view, idle),
+        }
     }
 
     /// Starts and resumes idle jobs as long as one fits.
     fn backfill(&mut self, view: &View<'_>, free: &mut ProcSet, actions: &mut Actions) {
-        let now = view.now();
-        while let Some(choice) = self.kept.books.best_fit(now, free) {
-            let books = &mut self.kept.books;
-            if let Some(idle) = books.take_suspended(choice.job) {
-                let (job, procs) = (idle.job, idle.procs.clone());
-                free.remove_all(&procs);
-                actions.push(Action::Resume { job, placement: Placement::On(procs.clone()), share: Rate::FULL });
-                books.begin(now, &idle, procs, 0);
-            } else if let Some(idle) = books.withdraw(now, choice.job) {
-                self.start(view, &idle, free, actions);
-            }
+        let books = &mut self.kept.books;
+        while let Some(Choice { job, suspended, .. }) = books.best_fit(view.now(), free) {
+            let idle = match suspended {
+                Some(_) => books.take_suspended(job),
+                None => books.withdraw(view.now(), job),
+            };
+            let Some(idle) = idle else { return };
+            let own = suspended.map(|_| idle.procs.clone());
+            let Some(procs) = own.or_else(|| view.pick(free, idle.count)) else { return };
+            books.put(view, idle, procs, free, actions, |_, _| (false, 0));
         }
     }
 
     /// A job runs that the policy has not started.
     fn follow(&mut self, view: &View<'_>, job: JobKey) {
-        let (live, idle) = (view.job(job), waits(view, job));
-        let began = live.first_start().unwrap_or(view.now()).min(view.now());
-        self.kept.books.begin(began, &idle, live.placement().clone(), 0);
-    }
-}
-
-/// A job that waits for its first start.
-fn waits(view: &View<'_>, job: JobKey) -> Idle {
-    let live = view.job(job);
-    Idle {
-        job,
-        seq: live.seq(),
-        line: Line::new(live.ready().min(view.now()), live.estimate()),
-        ran: Span::ZERO,
-        first: None,
-        procs: ProcSet::new(),
-        count: live.procs(),
-        hindrance: 0,
+        let (live, now) = (view.job(job), view.now());
+        let idle = Idle::of(view, job, live.estimate());
+        self.kept.books.begin(live.since().min(now), &idle, live.placement().clone(), (false, 0));
     }
 }
 
@@ -175,14 +145,14 @@ impl LocalPolicy for Immediate {
                 books.take_suspended(job);
                 books.end(job);
             }
+            Change::Suspended(job) => books.released(view, job, view.job(job).ran(view.now())),
             Change::Continued(job) => self.follow(view, job),
             Change::Left | Change::Joined => books.note_drained(view),
             Change::Moved { job, .. } => {
                 // Its machines wake up first: the quantum begins when it does.
                 let begins = view.job(job).since();
-                if let Some(run) = books.run_mut(job).filter(|run| run.began == view.now() && begins > run.began) {
-                    run.first = if run.first == run.began { begins } else { run.first };
-                    run.began = begins;
+                if let Some(run) = books.run_mut(job).filter(|run| run.first == view.now() && begins > run.first) {
+                    run.first = begins;
                 }
             }
             Change::Reserved | Change::Altered { .. } => {}
@@ -191,6 +161,7 @@ impl LocalPolicy for Immediate {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut free = view.free_set().clone();
+        self.kept.books.settle_claims(view, &mut free, actions, |_, _| (false, 0));
         for job in std::mem::take(&mut self.kept.fresh) {
             self.serve(view, job, &mut free, actions);
         }
@@ -213,22 +184,13 @@ impl LocalPolicy for Immediate {
     fn adopt(&mut self, view: &View<'_>) {
         self.kept = Kept::default();
         for job in view.jobs_in(Phase::Waiting) {
-            let Idle { seq, count, line, .. } = waits(view, job);
-            self.kept.books.arrive(view.now(), job, seq, count, line);
+            self.kept.books.add_idle(view, Idle::of(view, job, view.job(job).estimate()));
         }
-        for job in view.jobs_in(Phase::Running) {
-            self.follow(view, job);
-        }
-        for job in view.jobs_in(Phase::Suspended) {
-            let (live, idle) = (view.job(job), waits(view, job));
-            let procs = live.placement().clone();
-            self.kept.books.add_suspended(Idle {
-                first: live.first_start(),
-                count: procs.len(),
-                hindrance: procs.first().unwrap_or_default(),
-                procs,
-                ..idle
-            });
+        self.kept.books.adopt_suspended(view, |job| view.job(job).ran(view.now()));
+        for job in view.holders() {
+            if view.job(job).phase() != Phase::Suspending {
+                self.follow(view, job);
+            }
         }
         self.kept.books.note_drained(view);
     }

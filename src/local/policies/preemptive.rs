@@ -6,10 +6,11 @@
 
 mod books;
 mod choice;
+mod claims;
 mod factor;
 mod victims;
 
-pub(super) use books::{Books, Idle, Need, Run};
+pub(super) use books::{Books, Idle, Judged, Need, Run};
 pub(super) use choice::Choice;
 pub(super) use factor::times;
 pub use factor::{Factor, Margin};

@@ -8,10 +8,10 @@ mod variants;
 pub use limit::Limit;
 pub(super) use variants::info;
 
-use super::preemptive::{Books, Dropped, Factor, Idle, Margin, Run};
-use crate::local::{Action, Actions, Change, Line, LocalPolicy, Phase, Placement, View};
+use super::preemptive::{Books, Dropped, Factor, Idle, Judged, Margin};
+use crate::local::{Actions, Change, LocalPolicy, Phase, Quotient, View};
 use crate::model::{JobKey, ProcSet};
-use crate::units::{Rate, Span, Time};
+use crate::units::Span;
 
 /// Which sizes an idle job may preempt.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -105,45 +105,17 @@ impl Selective {
         Self { eager: true, ..self }
     }
 
-    fn category(&self, estimate: Span, procs: u32) -> usize {
-        self.options.limit.as_ref().map_or(0, |limit| limit.category(estimate, procs))
-    }
-
-    fn is_past(&self, run: &Run) -> bool {
-        self.options.limit.as_ref().is_some_and(|limit| limit.is_past(run.waited, run.class))
-    }
-
     fn arrive(&mut self, view: &View<'_>, job: JobKey) {
-        let live = view.job(job);
-        let line = Line::new(live.ready().min(view.now()), live.estimate());
-        self.books.arrive(view.now(), job, live.seq(), live.procs(), line);
+        let idle = Idle::of(view, job, view.job(job).estimate());
+        self.books.add_idle(view, idle);
     }
 
     /// A job runs that the policy has not started.
     fn follow(&mut self, view: &View<'_>, job: JobKey) {
         let live = view.job(job);
-        let began = live.first_start().unwrap_or(view.now());
-        let idle = Idle {
-            job,
-            seq: live.seq(),
-            line: Line::new(live.ready().min(began), live.estimate()),
-            ran: Span::ZERO,
-            first: None,
-            procs: ProcSet::new(),
-            count: live.procs(),
-            hindrance: 0,
-        };
-        self.begin(began, &idle, live.placement().clone());
-    }
-
-    /// An idle job, which is in the books no more, runs from now on.
-    fn begin(&mut self, now: Time, idle: &Idle, procs: ProcSet) {
-        let class = self.category(idle.line.span(), procs.len());
-        self.books.begin(now, idle, procs, class);
-        let past = self.books.run(idle.job).is_some_and(|run| self.is_past(run));
-        if let Some(run) = self.books.run_mut(idle.job) {
-            run.past_limit = past;
-        }
+        let idle = Idle::of(view, job, live.estimate());
+        let judged = self.options.judge(idle.line.at(view.now()), &idle);
+        self.books.begin(live.since().min(view.now()), &idle, live.placement().clone(), judged);
     }
 
     fn end(&mut self, view: &View<'_>, job: JobKey) {
@@ -151,55 +123,23 @@ impl Selective {
             return;
         }
         let Some(run) = self.books.end(job) else { return };
-        if self.options.limit.is_some() && view.is_finished(job) {
-            let (waited, ran) = (run.wait(), run.ran_by(view.now()));
-            if self.options.limit.as_mut().is_some_and(|limit| limit.finished(waited, ran, run.count)) {
-                self.judge_again();
+        let (Some(limit), true) = (&mut self.options.limit, view.is_finished(job)) else { return };
+        let live = view.job(job);
+        if limit.finished(live.waited(view.now()), live.ran(view.now()), run.count) {
+            for run in self.books.runs_mut() {
+                run.past_limit = limit.is_past(run.waited, run.class);
             }
+            self.books.changes += 1;
         }
     }
+}
 
-    /// Says anew which running jobs are past their limits.
-    fn judge_again(&mut self) {
-        let Some(limit) = &self.options.limit else { return };
-        for run in self.books.runs_mut() {
-            run.past_limit = limit.is_past(run.waited, run.class);
-        }
-        self.books.changes += 1;
-    }
-
-    /// Suspends a running job: from now on its expansion factor grows again.
-    fn suspend(&mut self, now: Time, job: JobKey, actions: &mut Actions) {
-        let Some(run) = self.books.end(job) else { return };
-        actions.push(Action::Suspend { job });
-        let since = Time::from_micros(now.micros().saturating_sub(run.waited.num));
-        let ran = run.ran_by(now);
-        self.books.add_suspended(Idle {
-            job,
-            seq: run.seq,
-            line: Line::new(since, Span::from_micros(run.waited.den)),
-            ran,
-            first: Some(run.first),
-            hindrance: run.procs.first().unwrap_or_default(),
-            count: run.count,
-            procs: run.procs,
-        });
-    }
-
-    /// Starts a job that waits for its first start.
-    fn start(&mut self, now: Time, job: JobKey, procs: ProcSet, actions: &mut Actions) {
-        let Some(idle) = self.books.withdraw(now, job) else { return };
-        actions.push(Action::Start { job, placement: Placement::On(procs.clone()), share: Rate::FULL });
-        self.begin(now, &idle, procs);
-    }
-
-    /// Resumes a suspended job.
-    fn resume(&mut self, now: Time, job: JobKey, free: &mut ProcSet, actions: &mut Actions) {
-        let Some(idle) = self.books.take_suspended(job) else { return };
-        let procs = idle.procs.clone();
-        free.remove_all(&procs);
-        actions.push(Action::Resume { job, placement: Placement::On(procs.clone()), share: Rate::FULL });
-        self.begin(now, &idle, procs);
+impl SelectiveOptions {
+    /// Whether a job that starts with this expansion factor (less 1) is past its limit, and its category.
+    fn judge(&self, waited: Quotient, idle: &Idle) -> Judged {
+        let Some(limit) = &self.limit else { return (false, 0) };
+        let category = limit.category(idle.line.span(), idle.count);
+        (limit.is_past(waited, category), category)
     }
 }
 
@@ -211,6 +151,7 @@ impl LocalPolicy for Selective {
                 self.books.withdraw(view.now(), job);
             }
             Change::Ended(job) => self.end(view, job),
+            Change::Suspended(job) => self.books.released(view, job, view.job(job).estimate()),
             Change::Continued(job) => self.follow(view, job),
             Change::Left | Change::Joined => self.books.note_drained(view),
             Change::Moved { .. } | Change::Reserved | Change::Altered { .. } => {}
@@ -239,21 +180,11 @@ impl LocalPolicy for Selective {
         for job in view.jobs_in(Phase::Waiting) {
             self.arrive(view, job);
         }
-        for job in view.jobs_in(Phase::Running) {
-            self.follow(view, job);
-        }
-        for job in view.jobs_in(Phase::Suspended) {
-            let live = view.job(job);
-            self.books.add_suspended(Idle {
-                job,
-                seq: live.seq(),
-                line: Line::new(live.ready().min(view.now()), live.estimate()),
-                ran: Span::ZERO,
-                first: live.first_start(),
-                count: live.placement().len(),
-                hindrance: live.placement().first().unwrap_or_default(),
-                procs: live.placement().clone(),
-            });
+        self.books.adopt_suspended(view, |job| view.job(job).estimate());
+        for job in view.holders() {
+            if view.job(job).phase() != Phase::Suspending {
+                self.follow(view, job);
+            }
         }
         self.books.note_drained(view);
     }

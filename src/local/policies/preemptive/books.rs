@@ -16,8 +16,6 @@ pub(in crate::local::policies) struct Run {
     pub(in crate::local::policies) seq: u64,
     /// Its expansion factor less 1 as it started: what it has waited, by its estimate.
     pub(in crate::local::policies) waited: Quotient,
-    /// How long it had run before it started or resumed last.
-    pub(in crate::local::policies) ran: Span,
     /// When it started or resumed last.
     pub(in crate::local::policies) began: Time,
     /// When it first started.
@@ -37,11 +35,6 @@ impl Run {
     pub(in crate::local::policies) fn wait(&self) -> Span {
         Span::from_micros(self.waited.num)
     }
-
-    /// How long it has run by now.
-    pub(in crate::local::policies) fn ran_by(&self, now: Time) -> Span {
-        self.ran + now.since(self.began)
-    }
 }
 
 /// A suspended job, or one that is about to start for the first time.
@@ -50,7 +43,6 @@ pub(in crate::local::policies) struct Idle {
     pub(in crate::local::policies) job: JobKey,
     pub(in crate::local::policies) seq: u64,
     pub(in crate::local::policies) line: Line,
-    pub(in crate::local::policies) ran: Span,
     /// When it first started, if it has.
     pub(in crate::local::policies) first: Option<Time>,
     /// The processors that it had.
@@ -59,6 +51,39 @@ pub(in crate::local::policies) struct Idle {
     /// One of its processors that was in its way when it was looked at last: most often it still is.
     pub(in crate::local::policies) hindrance: u32,
 }
+
+impl Idle {
+    /// A job that is there, in whatever phase: what it has waited grows from now on, and counts by this span.
+    pub(in crate::local::policies) fn of(view: &View<'_>, job: JobKey, span: Span) -> Self {
+        let live = view.job(job);
+        let procs = live.placement().clone();
+        Self {
+            job,
+            seq: live.seq(),
+            line: line(view, job, span),
+            first: live.first_start().filter(|_| !procs.is_empty()),
+            count: if procs.is_empty() { live.procs() } else { procs.len() },
+            hindrance: procs.first().unwrap_or_default(),
+            procs,
+        }
+    }
+}
+
+/// What a job has waited, by this span, if it waits from now on.
+fn line(view: &View<'_>, job: JobKey, span: Span) -> Line {
+    let waited = view.job(job).waited(view.now());
+    Line::new(Time::from_micros(view.now().micros().saturating_sub(waited.micros())), span)
+}
+
+/// A job for which running jobs are being suspended, and processors that it alone gets, when all of them are free.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Claim {
+    pub(super) idle: Idle,
+    pub(super) procs: ProcSet,
+}
+
+/// Whether a running job of this expansion factor (less 1), size and estimate is past its limit, and its category.
+pub(in crate::local::policies) type Judged = (bool, usize);
 
 /// Waiting jobs of one size, and a bound on what it takes for one of them to preempt, which holds as long as nothing changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -79,7 +104,7 @@ pub(in crate::local::policies) enum Need {
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-enum Place {
+pub(super) enum Place {
     #[default]
     Absent,
     Waiting {
@@ -88,6 +113,10 @@ enum Place {
     },
     Suspended,
     Running,
+    /// It is being suspended.
+    Leaving,
+    /// Others are being suspended for it.
+    Claiming,
 }
 
 /// A running job in the order of victims.
@@ -104,6 +133,10 @@ pub(in crate::local::policies) struct Books {
     /// Jobs that have not started, by size.
     pub(in crate::local::policies) waiting: BTreeMap<u32, Width>,
     pub(in crate::local::policies) suspended: Vec<Idle>,
+    /// Jobs that are being suspended, and hold their processors until then.
+    pub(super) leaving: Vec<Idle>,
+    /// In the order in which they were made.
+    pub(super) claims: Vec<Claim>,
     /// By key.
     runs: Vec<Option<Run>>,
     /// Ascending by expansion factor; among equals the last to arrive first.
@@ -143,7 +176,8 @@ impl Books {
     pub(in crate::local::policies) fn jobs(&self) -> impl Iterator<Item = JobKey> {
         let waiting = self.waiting.values().flat_map(|width| width.jobs.iter()).map(|one| one.item);
         let suspended = self.suspended.iter().map(|idle| idle.job);
-        waiting.chain(suspended).chain(self.order.iter().map(|ranked| ranked.job))
+        let transit = self.leaving.iter().chain(self.claims.iter().map(|claim| &claim.idle)).map(|idle| idle.job);
+        waiting.chain(suspended).chain(transit).chain(self.order.iter().map(|ranked| ranked.job))
     }
 
     /// All running jobs, to be changed in what does not place them.
@@ -174,7 +208,7 @@ impl Books {
 
     /// A job that has not started leaves. Returns it, if it was there.
     pub(in crate::local::policies) fn withdraw(&mut self, now: Time, job: JobKey) -> Option<Idle> {
-        let Place::Waiting { procs, slot } = self.place(job) else { return None };
+        let Place::Waiting { procs, slot } = self.place(job) else { return self.take_claim(job) };
         self.set(job, Place::Absent);
         let width = self.waiting.get_mut(&procs)?;
         let Contestant { line, seq, item } = width.jobs.remove(now, slot)?;
@@ -185,7 +219,6 @@ impl Books {
             job: item,
             seq,
             line,
-            ran: Span::ZERO,
             first: None,
             procs: ProcSet::new(),
             count: procs,
@@ -193,14 +226,25 @@ impl Books {
         })
     }
 
-    /// A suspended job leaves. Returns it, if it was there.
+    /// A suspended job leaves, or one that is being suspended. Returns it, if it was there.
     pub(in crate::local::policies) fn take_suspended(&mut self, job: JobKey) -> Option<Idle> {
-        if self.place(job) != Place::Suspended {
-            return None;
-        }
+        let among = match self.place(job) {
+            Place::Suspended => &mut self.suspended,
+            Place::Leaving => &mut self.leaving,
+            _ => return self.take_claim(job),
+        };
+        let at = among.iter().position(|idle| idle.job == job)?;
+        let idle = among.remove(at);
         self.set(job, Place::Absent);
-        let at = self.suspended.iter().position(|idle| idle.job == job)?;
-        Some(self.suspended.remove(at))
+        Some(idle)
+    }
+
+    /// A job leaves for which others are being suspended. Returns it, if it was there.
+    fn take_claim(&mut self, job: JobKey) -> Option<Idle> {
+        let at = self.claims.iter().position(|claim| claim.idle.job == job)?;
+        self.set(job, Place::Absent);
+        self.changes += 1;
+        Some(self.claims.remove(at).idle)
     }
 
     /// Adds a suspended job.
@@ -211,19 +255,24 @@ impl Books {
     }
 
     /// An idle job, which is in the books no more, starts or resumes on these processors.
-    pub(in crate::local::policies) fn begin(&mut self, now: Time, idle: &Idle, procs: ProcSet, class: usize) {
+    pub(in crate::local::policies) fn begin(
+        &mut self,
+        now: Time,
+        idle: &Idle,
+        procs: ProcSet,
+        (past_limit, class): Judged,
+    ) {
         self.newest = self.newest.max(now);
         self.add_run(Run {
             job: idle.job,
             seq: idle.seq,
             waited: idle.line.at(now),
-            ran: idle.ran,
             began: now,
             first: idle.first.unwrap_or(now),
             count: procs.len(),
             procs,
             drains: false,
-            past_limit: false,
+            past_limit,
             class,
         });
     }
@@ -286,7 +335,7 @@ impl Books {
         self.places.get(job.index()).copied().unwrap_or_default()
     }
 
-    fn set(&mut self, job: JobKey, place: Place) {
+    pub(super) fn set(&mut self, job: JobKey, place: Place) {
         if self.places.len() <= job.index() {
             self.places.resize(job.index() + 1, Place::Absent);
         }

@@ -4,7 +4,7 @@ use super::{Selective, SelectiveOptions, WidthRule};
 use crate::local::policies::preemptive::{Choice, Idle, Need, Run, Victim};
 use crate::local::{Actions, Quotient, View};
 use crate::model::{JobKey, ProcSet};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 impl SelectiveOptions {
     /// Whether a running job may be suspended for one of so many processors, as far as its expansion factor does not matter. One that has begun at
@@ -28,6 +28,8 @@ impl Selective {
     pub(super) fn pass(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         let mut free = view.free_set().clone();
+        let Self { options, books, .. } = self;
+        books.settle_claims(view, &mut free, actions, |waited, idle| options.judge(waited, idle));
         // What began at the instant of the last pass may be suspended from now on.
         if self.free != free || self.fresh && self.books.newest < now {
             self.books.changes += 1;
@@ -160,17 +162,28 @@ impl Selective {
                 victims.into_iter().map(|victim| victim.job).collect()
             }
         };
+        let mut pending = ProcSet::new();
         for victim in victims {
-            if let Some(run) = self.books.run(victim) {
-                free.insert_all(&run.procs);
-            }
-            self.suspend(now, victim, actions);
+            let span = self.books.run(victim).map_or(Span::ZERO, |run| Span::from_micros(run.waited.den));
+            self.books.suspend(view, victim, span, (free, &mut pending), actions);
         }
-        if suspended.is_some() {
-            self.resume(now, job, free, actions);
-        } else if let Some(taken) = self.place(view, free, procs) {
-            free.remove_all(&taken);
-            self.start(now, job, taken, actions);
+        let idle = match suspended {
+            Some(_) => self.books.take_suspended(job),
+            None => self.books.withdraw(now, job),
+        };
+        let Some(idle) = idle else { return };
+        let taken = match suspended {
+            Some(_) => Some(idle.procs.clone()),
+            None if pending.is_empty() => self.place(view, free, procs),
+            None => {
+                pending.insert_all(free);
+                self.place(view, &pending, procs)
+            }
+        };
+        let Self { options, books, .. } = self;
+        match taken {
+            Some(taken) => books.put(view, idle, taken, free, actions, |waited, idle| options.judge(waited, idle)),
+            None => books.add_idle(view, idle),
         }
     }
 
