@@ -53,8 +53,10 @@ mod start_estimates;
 mod state;
 mod step;
 mod table;
+mod transition;
 mod view;
 mod watts;
+mod xfactor;
 
 pub mod policies;
 
@@ -76,5 +78,6 @@ pub use releases::{Releases, Shadow};
 pub use settings::{Settings, Tally};
 pub use start_estimates::StartEstimates;
 pub use step::Step;
-pub use table::{Exit, ExitKind, LiveJob, Phase};
+pub use table::{Allocation, Exit, ExitKind, LiveJob, Phase};
 pub use view::View;
+pub use xfactor::XFactor;

@@ -25,6 +25,7 @@ mod partition;
 mod per_kwh;
 mod placement;
 pub(crate) mod power_cap;
+mod preemption;
 mod procset;
 mod record;
 mod registry;
@@ -69,6 +70,7 @@ pub use partition::{MachineGroup, PartitionSpec};
 pub use per_kwh::{PerKwh, Trace};
 pub use placement::PlacementRule;
 pub use power_cap::PowerPart;
+pub use preemption::{JobMemory, MemoryOf, OnLeave, Preemption};
 pub use procset::{Blocks, Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,

@@ -140,6 +140,7 @@ impl Site {
                 checkpoint: spec.churn.checkpoint,
                 sleep: if ever { sleep } else { Vec::new() },
                 mean_up: spec.churn.mean_up(part.machines()),
+                preemption: spec.preemption.clone(),
                 failed_attempts: Payer::default(),
             };
             let (part, name) = (part.clone(), spec.policy.to_string());
@@ -274,6 +275,14 @@ impl Site {
     /// Whether it has a workload of its own.
     pub(crate) fn has_users(&self) -> bool {
         self.source.source.is_some()
+    }
+
+    /// Whether nothing is to come here but passes that the policy asks for in vain.
+    pub(crate) fn wakes_in_vain(&self) -> bool {
+        self.partitions.iter().any(Partition::wakes_in_vain)
+            && !self.more()
+            && self.causes == Causes::default()
+            && self.mail.due().is_none()
     }
 
     /// Whether jobs may still arrive that only the site can announce.

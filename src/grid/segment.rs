@@ -244,6 +244,9 @@ impl Grid {
                     more = true;
                     break;
                 }
+                if site.wakes_in_vain() {
+                    break;
+                }
                 site.advance(next.next_round(), post)?;
                 self.passed = self.passed.max(next.next_round());
                 if post.is_closed() {

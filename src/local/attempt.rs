@@ -2,8 +2,8 @@
 
 use super::checkpoint::Checkpoints;
 use super::settings::Settings;
-use super::table::{Exit, ExitKind, LiveJob, Past, Phase};
-use crate::model::{EventCause, GridContext, Job, JobRef, Origin, PartitionSpec, ProcSet, WorkloadId};
+use super::table::{Allocation, Exit, ExitKind, LiveJob, Past, Phase};
+use crate::model::{EventCause, GridContext, Job, JobRef, Origin, PartitionSpec, WorkloadId};
 use crate::platform::Usage;
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
@@ -28,13 +28,15 @@ impl LiveJob {
             phase: Phase::Waiting,
             procs: 0,
             estimate: Span::ZERO,
-            placement: ProcSet::new(),
+            allocation: Allocation::none(),
             held: 0,
             leaving: 0,
             given: 0,
-            share: Rate::FULL,
             rate: Rate::ZERO,
             since: now,
+            until: now,
+            rest: Span::ZERO,
+            ran: Span::ZERO,
             first_start: grid.and_then(|grid| grid.first_start),
             done: Work::ZERO,
             target: Work::ZERO,
@@ -79,7 +81,7 @@ impl LiveJob {
         }
         // Even a job that is estimated to take no time counts as one tick, so that plans are never empty.
         self.estimate = self.estimated.span_at(rate).unwrap_or(Span::MAX).max(Span::TICK);
-        self.share = Rate::FULL;
+        self.allocation.share = Rate::FULL;
     }
 
     /// Work that all attempts together may do (all of it, or as much as the estimate allows), and work that the estimate covers.
@@ -109,7 +111,12 @@ impl LiveJob {
 
     /// Its rate on its present processors with its present share, if no machine is slowed down.
     pub(super) fn unhindered(&self, speed: Rate) -> Rate {
-        self.job.size.rate_on(self.held.min(self.job.size.max())).times(speed).times(self.share)
+        self.job
+            .size
+            .rate_on(self.held.min(self.job.size.max()))
+            .times(speed)
+            .times(self.allocation.efficiency)
+            .times(self.allocation.share)
     }
 
     /// Accounts for the checkpoints that fall into a stretch of `span` at the present rate.
@@ -120,7 +127,7 @@ impl LiveJob {
         // The last microsecond may do too much work, but it writes no checkpoint.
         let to = (from + Work::done(self.rate, span)).min(self.target);
         // The processor time of a part of the stretch: the quotient comes first, so that products do not overflow.
-        let procs = Usage::proc_time(self.held, self.share, Span::TICK);
+        let procs = Usage::proc_time(self.held, self.allocation.share, Span::TICK);
         let time = |work: Work| work.units() / rate * procs + work.units() % rate * procs / rate;
         let writing = |work: Work| checkpoints.overhead(work);
         let last = checkpoints.last(to);

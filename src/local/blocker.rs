@@ -98,7 +98,7 @@ impl View<'_> {
 
     /// Running jobs, in the order of expected ends.
     pub fn releases(&self) -> Vec<Blocker> {
-        let mut running = self.jobs_in(Phase::Running);
+        let mut running = self.holders();
         // A job that ends at this very instant may count as free already.
         running.retain(|key| !self.ends_now(*key));
         running.extend(self.jobs_in(Phase::Starting));

@@ -125,7 +125,7 @@ impl Case<'_> {
     fn level(&self, first: JobKey, full: &ProcSet, most: u32) -> Explanation {
         let Self { view, job, .. } = *self;
         let mut ends: Vec<(Time, JobKey)> = view
-            .jobs_in(Phase::Running)
+            .holders()
             .into_iter()
             .filter(|job| view.job(*job).placement().iter().any(|proc| full.contains(proc)))
             .map(|job| (view.expected_end(job), job))
@@ -233,7 +233,13 @@ impl View<'_> {
                 let procs = gone.min(self.processors().saturating_sub(self.here().len()));
                 Some(explanation(Why::Stalled).blocked_by([Blocker::Down { procs }]))
             }
-            Phase::Waiting | Phase::Suspended | Phase::Starting | Phase::Running => None,
+            Phase::Waiting
+            | Phase::Starting
+            | Phase::Running
+            | Phase::Suspending
+            | Phase::Suspended
+            | Phase::Resuming
+            | Phase::Reconfiguring => None,
         }
     }
 }

@@ -11,10 +11,11 @@ mod end;
 mod explain;
 mod facts;
 mod pass;
+mod preempt;
 mod save;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 pub use self::save::PartitionSave;
 use super::abilities::Abilities;
@@ -44,7 +45,14 @@ pub struct Partition {
     pub(super) is_decided: bool,
     pub(super) late: Vec<Action>,
     pub(super) wake: Option<Time>,
+    /// Whether the next pass was asked for by the policy.
+    pub(super) woken: bool,
+    /// Passes in a row that the policy had asked for and in which it did nothing, while nothing ran.
+    pub(super) idle_wakes: u32,
 }
+
+/// So many passes in which nothing ran and the policy did nothing let the run end: another one is no sign that a job will ever move.
+const MOST_IDLE_WAKES: u32 = 10_000;
 
 impl std::fmt::Debug for Partition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -100,6 +108,7 @@ impl Partition {
                 ineligible: Ineligible::default(),
                 agenda: Agenda::default(),
                 stalled: 0,
+                suspended: BTreeSet::new(),
                 reshared: ProcSet::new(),
                 faults: None,
                 losing: false,
@@ -138,6 +147,8 @@ impl Partition {
             is_decided: false,
             late: Vec::new(),
             wake: None,
+            woken: false,
+            idle_wakes: 0,
         };
         let state = &mut partition.state;
         if !state.settings.sleep.is_empty() {
@@ -221,9 +232,21 @@ impl Partition {
     pub fn wake(&mut self, now: Time) -> bool {
         let due = self.wake.is_some_and(|wake| wake <= now);
         if due {
-            self.wake = None;
+            (self.wake, self.woken) = (None, true);
         }
         due
+    }
+
+    /// Counts a pass that is over, in which the policy has acted or not.
+    pub(super) fn count_wake(&mut self, acted: bool) {
+        let woken = std::mem::take(&mut self.woken);
+        let idle = woken && !acted && self.state.running == 0;
+        self.idle_wakes = if idle { self.idle_wakes.saturating_add(1) } else { 0 };
+    }
+
+    /// Whether the policy only asks for passes in which it does nothing, so that nothing here will move a job.
+    pub fn wakes_in_vain(&self) -> bool {
+        self.wake.is_some() && self.idle_wakes >= MOST_IDLE_WAKES
     }
 
     /// The jobs that are still here, for the error that says that the run makes no progress any more.

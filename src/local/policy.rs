@@ -14,6 +14,9 @@ pub enum Change {
     /// A job that had started does not run any more: it has ended, or it has lost its machine. Its processors are free, unless
     /// they are down. The job can still be looked up as it ran, but its key will be reused.
     Ended(JobKey),
+    /// The job is suspended now, and has released its processors: it had to write its memory before, or it had not yet gone on when a machine of it went
+    /// down. [`super::LiveJob::expected_end`] is still what it was before. Not sent of jobs that are suspended at once, by the pass itself.
+    Suspended(JobKey),
     /// The job has left the queue without having started, for good or because it is larger than the present capacity.
     Withdrawn(JobKey),
     /// An elastic command has changed the request of the waiting job, which keeps its place. Sent only to policies with
@@ -37,7 +40,7 @@ pub enum Change {
     /// continues where it ran. On shared processors the next pass must leave the shares valid, its own among them.
     Continued(JobKey),
     /// The running job is expected to end at another time than before: a machine has changed its speed, or an elastic command has
-    /// changed the job. Also sent right after a start if the job's machines are slowed down, or if its checkpoints differ from
+    /// changed the job. Also sent right after a suspension that takes time, with when it releases its processors; and right after a start if the job's machines are slowed down, or if its checkpoints differ from
     /// those that were foreseen. And if another number of its processors is released at its end, because machines drain or do so no longer.
     Moved {
         /// The job; [`super::LiveJob::expected_end`] is the new time.
@@ -71,12 +74,13 @@ pub enum Action {
         /// [`Rate::FULL`] unless processors are time-shared.
         share: Rate,
     },
-    /// Take a running job off its processors; it keeps the work it has done.
+    /// Take a running job off its processors; it keeps the work it has done. If that takes time, it holds its processors until then
+    /// ([`super::Phase::Suspending`]), and [`Change::Suspended`] follows.
     Suspend {
         /// The job to suspend.
         job: JobKey,
     },
-    /// Put a suspended job on processors again.
+    /// Put a suspended job on processors again. If that takes time, it does no work until then ([`super::Phase::Resuming`]).
     Resume {
         /// The job to resume.
         job: JobKey,
@@ -85,7 +89,8 @@ pub enum Action {
         /// Its share from now on.
         share: Rate,
     },
-    /// Give a running malleable job another set of processors.
+    /// Give a running malleable job another set of processors. If that takes time, it does no work until then
+    /// ([`super::Phase::Reconfiguring`]); those that it gives up are free at once.
     Resize {
         /// The job to resize.
         job: JobKey,

@@ -91,6 +91,7 @@ impl Releases {
                     self.insert(live.expected_end(), job, live.held());
                 }
             }
+            Change::Suspended(job) => self.remove(view.job(job).expected_end(), job),
             Change::Continued(job) => {
                 let live = view.job(job);
                 self.insert(live.expected_end(), job, live.held());
@@ -102,7 +103,7 @@ impl Releases {
     /// The releases of all running jobs of a partition.
     pub fn of(view: &View<'_>) -> Self {
         let mut releases = Self::new();
-        for job in view.jobs_in(Phase::Running) {
+        for job in view.holders() {
             let live = view.job(job);
             releases.insert(live.expected_end(), job, live.held());
         }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::power::SleepRule;
 use crate::model::{
-    Checkpointing, CommandRefusal, FailureAction, InstantOrder, PartitionId, Payer, PlacementRule, SiteId,
-    SiteTariff,
+    Checkpointing, CommandRefusal, FailureAction, InstantOrder, PartitionId, Payer, PlacementRule,
+    Preemption, SiteId, SiteTariff,
 };
 use crate::units::Span;
 
@@ -44,6 +44,8 @@ pub struct Settings {
     pub mean_up: Option<Span>,
     /// When the machines of each group sleep; empty if none ever does.
     pub sleep: Vec<SleepRule>,
+    /// What suspending, resuming and resizing jobs costs.
+    pub preemption: Preemption,
     /// Who pays for an attempt that failed because of churn.
     pub failed_attempts: Payer,
 }

@@ -94,13 +94,13 @@ impl View<'_> {
         })
     }
 
-    /// When all processors together would have worked off the waiting jobs: now, if there are none. A dedicated job counts from
-    /// its requested start on.
+    /// When all processors together would have worked off the waiting jobs, and what is left of suspended ones: now, if there are none. A dedicated
+    /// job counts from its requested start on.
     pub fn turn(&self) -> Time {
-        if self.state.waiting == 0 {
+        if self.state.waiting == 0 && self.state.suspended.is_empty() {
             return self.now;
         }
-        let backlog = self.state.backlog - self.early();
+        let backlog = self.state.backlog + self.state.suspended_backlog() - self.early();
         let micros = backlog.div_ceil(u128::from(self.capacity().max(1)));
         self.now + Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
     }
@@ -120,10 +120,10 @@ impl View<'_> {
     fn running_ends(&self) -> Vec<(Time, u32)> {
         let state = self.state;
         let mut ends = Vec::with_capacity(state.running as usize);
-        // The end queue holds one entry with a valid number for each running job.
+        // The end queue holds one entry with a valid number for each job that runs or is in transition.
         for (_, seq, key) in state.ends.iter().map(|entry| entry.0) {
             let job = state.table.get(key);
-            if let Some(job) = job.filter(|job| job.phase == Phase::Running && job.end_seq == seq)
+            if let Some(job) = job.filter(|job| job.phase.is_active() && job.end_seq == seq)
                 && !state.counts_as_free(job, self.now)
             {
                 ends.push((self.expected_end(key), job.held()));

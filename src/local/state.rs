@@ -5,10 +5,11 @@ mod commands;
 mod limits;
 mod power;
 mod processors;
+mod transitions;
 mod watts;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -105,6 +106,8 @@ pub(super) struct State {
     pub(super) agenda: Agenda,
     /// The number of stalled jobs.
     pub(super) stalled: u32,
+    /// The suspended jobs.
+    pub(super) suspended: BTreeSet<JobKey>,
     /// Processors on which a job has continued, or on which the present pass has changed shares: that pass, or the next one, must
     /// leave valid shares there. Empty unless processors are shared.
     pub(super) reshared: ProcSet,
@@ -210,35 +213,43 @@ impl State {
     /// The same where machines are not equally fast.
     fn rate_of_slowest(&self, job: &LiveJob) -> Rate {
         if !self.groups.several() {
-            return job.unhindered(self.spec.speed()).times(self.slowest(&job.placement));
+            return job.unhindered(self.spec.speed()).times(self.slowest(&job.allocation.procs));
         }
         if self.slow.is_empty() {
-            return job.unhindered(self.groups.speed_on(&job.placement).unwrap_or(self.spec.speed()));
+            return job.unhindered(self.groups.speed_on(&job.allocation.procs).unwrap_or(self.spec.speed()));
         }
         let on = |machine: u32| {
             let speed = self.spec.group_of(machine).map_or(Rate::FULL, |group| group.speed);
             job.unhindered(speed).times(self.factor(machine))
         };
-        self.machines_of(&job.placement).map(on).min().unwrap_or_else(|| job.unhindered(self.spec.speed()))
+        self.machines_of(&job.allocation.procs)
+            .map(on)
+            .min()
+            .unwrap_or_else(|| job.unhindered(self.spec.speed()))
     }
 
-    /// Sets a running job's rate and computes when it ends; its segment must have been settled.
+    /// Sets a running job's rate and computes when it ends; its segment must have been settled. Of a job in transition, computes when it will end.
     pub(super) fn set_rate(&mut self, key: JobKey, now: Time) -> Result<(), PartitionError> {
         let settings = &self.settings;
         let Some(rate) = self.table.get(key).map(|job| self.rate_of(job)) else { return Ok(()) };
         let Some(job) = self.table.get_mut(key) else { return Ok(()) };
-        job.rate = rate;
         // It begins later if a machine of it is not awake yet.
-        let begin = job.since.max(now);
-        job.since = begin;
-        let end_after =
-            |work: Work| (work - job.done).span_at(job.rate).and_then(|span| begin.checked_add(span));
-        job.expected_end = end_after(job.estimated).unwrap_or(Time::NEVER).max(begin + Span::TICK);
-        job.end = end_after(job.stops_at()).ok_or_else(|| PartitionError::EndOfTime {
-            job: JobRef::new(job.origin, settings.site, job.job.id),
-            site: settings.site_name.clone(),
-            time: now,
-        })?;
+        job.since = job.since.max(now);
+        let begin = job.works_from();
+        if job.phase == Phase::Suspending {
+            (job.rate, job.expected_end, job.end) = (Rate::ZERO, job.until, job.until);
+        } else {
+            let end_after =
+                |work: Work| (work - job.done).span_at(rate).and_then(|span| begin.checked_add(span));
+            job.expected_end = end_after(job.estimated).unwrap_or(Time::NEVER).max(begin + Span::TICK);
+            let end = end_after(job.stops_at()).ok_or_else(|| PartitionError::EndOfTime {
+                job: JobRef::new(job.origin, settings.site, job.job.id),
+                site: settings.site_name.clone(),
+                time: now,
+            })?;
+            let is_in_transition = job.phase.is_transition();
+            (job.rate, job.end) = if is_in_transition { (Rate::ZERO, job.until) } else { (rate, end) };
+        }
         job.end_seq = self.next_end;
         self.next_end += 1;
         self.ends.push(Reverse((job.end, job.end_seq, key)));
@@ -260,7 +271,7 @@ impl State {
     }
 
     pub(super) fn is_current(&self, seq: u64, key: JobKey) -> bool {
-        self.table.get(key).is_some_and(|job| job.phase == Phase::Running && job.end_seq == seq)
+        self.table.get(key).is_some_and(|job| job.phase.is_active() && job.end_seq == seq)
     }
 
     /// Jobs that are `wanted`, in order of arrival. Walks the whole table.
@@ -358,6 +369,7 @@ impl State {
         });
         self.numbers.remove(key, job);
         self.table.remove(key);
+        self.suspended.remove(&key);
         if let Some(area) = queued {
             self.leaves_queue(area);
         }
@@ -398,6 +410,7 @@ impl State {
     pub(super) fn give_up(&mut self, key: JobKey, why: EventCause) -> Option<Exit> {
         let mut live = self.table.take(key)?;
         self.numbers.remove(key, &live);
+        self.suspended.remove(&key);
         self.agenda.forget_limits(&live.job, key);
         if live.phase == Phase::Waiting {
             self.leaves_queue(live.area());

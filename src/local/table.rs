@@ -17,13 +17,54 @@ pub enum Phase {
     Starting,
     /// On processors.
     Running,
+    /// On its processors still, but it does no work: it writes its memory, and is suspended then.
+    Suspending,
     /// Taken off its processors; it keeps the work it has done.
     Suspended,
+    /// On processors again, but it does no work yet: it reads its memory, and runs then.
+    Resuming,
+    /// On other processors than before, but it does no work yet: it adapts to them, and runs then. Those that it has given up are free.
+    Reconfiguring,
     /// Stopped where it ran, until all its machines are back; for its policy it has ended.
     Stalled,
     /// It is larger than the present capacity and waits for machines; or it requests a later start, under a policy that does not
     /// support dedicated jobs. Its policy has not been notified of it.
     Ineligible,
+}
+
+impl Phase {
+    /// Whether a job is in transition: it holds processors and does no work, until a time that is known.
+    pub const fn is_transition(self) -> bool {
+        matches!(self, Self::Suspending | Self::Resuming | Self::Reconfiguring)
+    }
+
+    /// Whether a job is at work on its processors, or in transition. The queue of ends has an entry for it.
+    pub const fn is_active(self) -> bool {
+        matches!(self, Self::Running) || self.is_transition()
+    }
+
+    /// Whether a job keeps others from its processors: it is active, or stalled.
+    pub const fn holds(self) -> bool {
+        self.is_active() || matches!(self, Self::Stalled)
+    }
+}
+
+/// What a job has of a partition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allocation {
+    /// Its processors.
+    pub procs: ProcSet,
+    /// Its share of the time of each.
+    pub share: Rate,
+    /// The part of its rate that it keeps on these processors: [`Rate::FULL`] of all.
+    pub efficiency: Rate,
+}
+
+impl Allocation {
+    /// That of a job that has not started.
+    pub(super) fn none() -> Self {
+        Self { procs: ProcSet::new(), share: Rate::FULL, efficiency: Rate::FULL }
+    }
 }
 
 /// The exit of a job from a partition.
@@ -80,16 +121,22 @@ pub struct LiveJob {
     /// Processors of the preferred size, in whole blocks.
     pub(super) procs: u32,
     pub(super) estimate: Span,
-    /// Processors held now (running) or held last (suspended).
-    pub(super) placement: ProcSet,
+    /// What it has now (on processors) or had last (suspended).
+    pub(super) allocation: Allocation,
     pub(super) held: u32,
     /// Those of them that nobody gets after it, because their machines drain.
     pub(super) leaving: u32,
     /// The number of processors that it was given last, whether or not it still holds them.
     pub(super) given: u32,
-    pub(super) share: Rate,
+    /// Its rate; none in transition.
     pub(super) rate: Rate,
     pub(super) since: Time,
+    /// When its transition ends, if it is in one.
+    pub(super) until: Time,
+    /// What is left of a transition that a failure of its machine has interrupted.
+    pub(super) rest: Span,
+    /// Time that it has done work, up to `since`; see [`LiveJob::ran`].
+    pub(super) ran: Span,
     pub(super) first_start: Option<Time>,
     pub(super) done: Work,
     /// Work after which the attempt ends: all of it, or as much as the estimate allows.
@@ -97,6 +144,7 @@ pub struct LiveJob {
     /// Work that the estimate covers.
     pub(super) estimated: Work,
     pub(super) expected_end: Time,
+    /// When it ends, or its transition.
     pub(super) end: Time,
     /// The number of the valid entry in the end queue.
     pub(super) end_seq: u64,
@@ -136,7 +184,7 @@ pub(super) struct Past {
     pub(super) restart: Option<Time>,
     /// The checkpoints of the present attempt; while the job waits, as far as they can be foreseen.
     pub(super) checkpoints: Option<Checkpoints>,
-    /// Processor time of the present attempt that was spent on writing them.
+    /// Processor time of the present attempt that was spent on writing them, and in transition.
     pub(super) overhead: ProcTime,
     /// Other processor time of the present attempt, up to the last checkpoint that was finished.
     pub(super) secured: ProcTime,
@@ -146,6 +194,8 @@ pub(super) struct Past {
     pub(super) has_marks: bool,
     /// Work of the present attempt after which it fails by itself, if it does.
     pub(super) fails_at: Option<Work>,
+    /// The part of [`LiveJob::ran`] that earlier attempts have left to the present one.
+    pub(super) ran: Span,
 }
 
 /// What an attempt was charged before prices or power changed.
@@ -240,14 +290,14 @@ impl LiveJob {
         self.attempts
     }
 
-    /// Since when it runs as it does now: the start of the segment that has not been recorded yet.
+    /// Since when it runs as it does now, or is in transition: the start of the segment that has not been recorded yet.
     pub fn since(&self) -> Time {
         self.since
     }
 
-    /// Processors it holds; if it is suspended, those it held last; if it is stalled, those it waits for.
+    /// Processors it holds, also in transition; if it is suspended, those it held last; if it is stalled, those it waits for.
     pub fn placement(&self) -> &ProcSet {
-        &self.placement
+        &self.allocation.procs
     }
 
     /// The number of processors it holds now and will release to others: those of machines that drain are not among them.
@@ -257,11 +307,11 @@ impl LiveJob {
 
     /// Its share of the time of its processors.
     pub fn share(&self) -> Rate {
-        self.share
+        self.allocation.share
     }
 
-    /// When it ends if its estimate is right and its rate stays the same; in the past if it is overdue.
-    /// [`Time::NEVER`] unless it runs.
+    /// When it ends if its estimate is right and its rate stays the same; in the past if it is overdue. While it is being suspended, when it releases its
+    /// processors; while it resumes, what is left of that counts. [`Time::NEVER`] unless it runs or is in transition.
     pub fn expected_end(&self) -> Time {
         self.expected_end
     }

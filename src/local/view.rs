@@ -85,9 +85,7 @@ impl<'a> View<'a> {
 
     /// How many jobs are on a processor now, including stalled ones, also if its machine drains. Walks the whole table where processors are not shared.
     pub fn jobs_on(&self, proc: u32) -> u32 {
-        let on = |job: &LiveJob| {
-            matches!(job.phase, Phase::Running | Phase::Stalled) && job.placement.contains(proc)
-        };
+        let on = |job: &LiveJob| job.phase.holds() && job.allocation.procs.contains(proc);
         let walk = || self.state.table.iter().filter(|(_, job)| on(job)).count() as u32;
         self.state.load.get(proc as usize).map_or_else(walk, |load| u32::from(load.jobs))
     }
@@ -122,7 +120,7 @@ impl<'a> View<'a> {
     }
 
     /// When a running job is expected to have ended: its estimate; one second from now if it is overdue; now if it
-    /// ends at this very instant.
+    /// ends at this very instant. Of a job that is being suspended, when it releases its processors.
     pub fn expected_end(&self, key: JobKey) -> Time {
         let job = self.job(key);
         if job.expected_end > self.now {
@@ -137,6 +135,16 @@ impl<'a> View<'a> {
     /// Jobs in a phase, in order of arrival. Walks the whole table: meant for adopting, not for every pass.
     pub fn jobs_in(&self, phase: Phase) -> Vec<JobKey> {
         self.state.keys(|job| job.phase == phase)
+    }
+
+    /// Jobs that hold processors now, in order of arrival: those that run or are in transition. Walks the whole table.
+    pub fn holders(&self) -> Vec<JobKey> {
+        self.state.keys(|job| job.phase.is_active())
+    }
+
+    /// Jobs that hold any of these processors now, in order of arrival: those that run or are in transition. Walks those that do.
+    pub fn holding(&self, procs: &ProcSet) -> Vec<JobKey> {
+        self.state.running_on(procs)
     }
 
     /// Reservations that have not ended, in order of start.
@@ -158,7 +166,7 @@ impl<'a> View<'a> {
     fn profile_until(&self, end: impl Fn(JobKey, &LiveJob) -> Time) -> Profile {
         let mut profile = Profile::new(self.now, self.capacity());
         for (key, job) in self.state.table.iter() {
-            if matches!(job.phase, Phase::Running) {
+            if job.phase.is_active() {
                 profile.reserve(self.now, end(key, job), job.held());
             } else if matches!(job.phase, Phase::Starting) {
                 profile.reserve(self.now, job.since.max(self.now) + job.estimate, job.held());

@@ -104,6 +104,9 @@ pub struct Job {
     pub runtime: Span,
     /// The run time as the user estimates it; the kill limit unless the site allows overrun.
     pub estimate: Span,
+    /// The memory that it needs on each processor, if its workload states it: requested, or else used (SWF fields 10 and 7). A task of a workflow states it
+    /// otherwise ([`Needs`](super::Needs)).
+    pub memory: Option<Bytes>,
     /// User number, −1 if unknown.
     pub user: i32,
     /// Group number, −1 if unknown.
@@ -208,6 +211,7 @@ impl Job {
             size: Size::Rigid(procs),
             runtime,
             estimate: runtime,
+            memory: None,
             user: -1,
             group: -1,
             executable: -1,

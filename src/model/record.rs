@@ -108,6 +108,8 @@ words! {
         Suspend = "suspend",
         /// The job was being resumed.
         Resume = "resume",
+        /// The job adapted to other processors.
+        Resize = "resize",
         /// The job was writing a checkpoint.
         Checkpoint = "checkpoint",
         /// Input or output was being staged.

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{ChurnSpec, MachineGroup, Named, PartitionSpec, PlacementRule, PlannedJobAct, SiteTariff};
+use super::{
+    ChurnSpec, MachineGroup, Named, PartitionSpec, PlacementRule, PlannedJobAct, Preemption, SiteTariff,
+};
 use crate::units::{Power, Price, Rate, Time};
 
 /// The most power a core may draw: 1 MW.
@@ -68,6 +70,9 @@ pub struct SiteSpec {
     /// The most that its machines may draw at once (IT power), if it is limited; [`SiteSpec::cap_power`] sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_cap: Option<Power>,
+    /// What suspending, resuming and resizing jobs costs. The hash of a description leaves it out if it is nothing.
+    #[serde(default, skip_serializing_if = "Preemption::is_default")]
+    pub preemption: Preemption,
     /// Static reservations, each with the index of its partition.
     pub reservations: Vec<(usize, Reservation)>,
     /// How machines come and go.
@@ -209,6 +214,7 @@ impl SiteSpec {
             tariff: SiteTariff::default(),
             power: always_on(),
             power_cap: None,
+            preemption: Preemption::default(),
             reservations: Vec::new(),
             churn: ChurnSpec::default(),
             record_machines: false,

@@ -17,6 +17,18 @@ quantity! {
     count
 }
 
+impl Bytes {
+    /// So many KiB: what logs of machines call a kilobyte.
+    pub const fn from_kib(kib: u64) -> Self {
+        Self(kib.saturating_mul(1024))
+    }
+
+    /// The number of KiB, rounded up.
+    pub const fn kib(self) -> u64 {
+        self.0.div_ceil(1024)
+    }
+}
+
 quantity! {
     /// Bandwidth in bits per second.
     Bandwidth(u64)

@@ -31,6 +31,7 @@ fn partition(processors: u32, policy: &str) -> Partition {
         checkpoint: None,
         mean_up: None,
         sleep: Vec::new(),
+        preemption: gridemu::model::Preemption::default(),
         failed_attempts: Payer::User,
     };
     Partition::new(settings, PartitionSpec::plain(processors), built, policy.to_owned(), abilities, &[])

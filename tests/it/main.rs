@@ -66,6 +66,7 @@ mod outside;
 mod planned;
 mod planning_time;
 mod power_cap;
+mod preemption;
 mod programs;
 mod put_off;
 mod random_workflows;

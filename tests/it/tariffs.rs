@@ -45,6 +45,7 @@ fn partition(machines: u32, on_failure: FailureAction, tariff: SiteTariff) -> Pa
         checkpoint: None,
         mean_up: None,
         sleep: Vec::new(),
+        preemption: gridemu::model::Preemption::default(),
         failed_attempts: Payer::User,
     };
     Partition::new(settings, part(machines), built, "fcfs".to_owned(), abilities, &[])

@@ -225,6 +225,23 @@ impl<'a> Columns<'a> {
         }
     }
 
+    /// An amount, rounded down; −1 if it is no number above 0 that fits 32 bits.
+    #[inline(always)]
+    pub(super) fn amount(&mut self) -> Result<i64, RowError> {
+        let amount = match self.plain() {
+            Some(number) => number,
+            None => self.any_amount()?,
+        };
+        Ok(if amount > 0 { amount } else { -1 })
+    }
+
+    #[cold]
+    fn any_amount(&mut self) -> Result<i64, RowError> {
+        let amount =
+            decimal(self.token()?).filter(|amount| !amount.negative && amount.whole <= u32::MAX.into());
+        Ok(amount.map_or(-1, |amount| amount.whole as i64))
+    }
+
     /// A whole number that fits 32 bits.
     #[inline(always)]
     pub(super) fn id(&mut self) -> Result<i32, RowError> {

@@ -24,6 +24,8 @@ pub struct Row {
     pub requested: i64,
     /// Column 9: requested run time, in microseconds.
     pub requested_time: i64,
+    /// Column 10, memory requested, or else column 7, memory used: in KB a processor, if it is a number above 0.
+    pub memory: i64,
     /// Column 11: status; some logs have exit codes here.
     pub status: i64,
     /// Column 12: user number.
@@ -72,8 +74,8 @@ pub enum RowError {
 }
 
 impl Row {
-    /// Parses a line without its line feed. The columns that are not used here (6 and 7, CPU time and memory; 10,
-    /// requested memory) may hold anything.
+    /// Parses a line without its line feed. Column 6, CPU time, is not used and may hold anything; so may 7 and 10, used and requested memory: what is no
+    /// number is unknown.
     ///
     /// # Errors
     /// [`RowError`] is the first error from the left.
@@ -85,6 +87,7 @@ impl Row {
     pub(super) fn parse_with_rest(line: &[u8]) -> Result<(Self, &[u8]), RowError> {
         let mut padded = [b' '; size_of::<Padded>()];
         let mut columns = Columns::of(line, &mut padded);
+        let used;
         let row = Self {
             number: columns.whole(MAX_NUMBER - 1)?,
             submit: columns.time()?,
@@ -93,14 +96,15 @@ impl Row {
             allocated: columns.whole(u32::MAX.into())?,
             requested: {
                 columns.skip()?;
-                columns.skip()?;
+                used = columns.amount()?;
                 columns.whole(u32::MAX.into())?
             },
             requested_time: columns.time()?,
-            status: {
-                columns.skip()?;
-                columns.whole(i32::MAX as u64)?
+            memory: {
+                let requested = columns.amount()?;
+                if requested > 0 { requested } else { used }
             },
+            status: columns.whole(i32::MAX as u64)?,
             user: columns.id()?,
             group: columns.id()?,
             executable: columns.id()?,
@@ -146,6 +150,11 @@ mod tests {
         let id = |column| whole(column, f64::from(i32::MAX)).map(|id| id as i32);
         let processors = |column| whole(column, f64::from(u32::MAX));
         let token = |column: usize| tokens.get(column - 1).ok_or(RowError::Columns(tokens.len() as u8));
+        let amount = |column: usize| {
+            let value = token(column)?.parse().ok().filter(|value: &f64| value.is_finite());
+            let whole = value.map_or(-1.0, |value| ((value * 1e6).round() / 1e6).trunc());
+            Ok(if (1.0..=f64::from(u32::MAX)).contains(&whole) { whole as i64 } else { -1 })
+        };
         Ok(Row {
             number: whole(1, 999_999_999_999.0)?,
             submit: time(2)?,
@@ -154,7 +163,8 @@ mod tests {
             allocated: processors(5)?,
             requested: token(6).and(token(7)).and_then(|_| processors(8))?,
             requested_time: time(9)?,
-            status: token(10).and_then(|_| whole(11, f64::from(i32::MAX)))?,
+            memory: amount(10).map(|memory| if memory > 0 { memory } else { amount(7).unwrap_or(-1) })?,
+            status: whole(11, f64::from(i32::MAX))?,
             user: id(12)?,
             group: id(13)?,
             executable: id(14)?,
@@ -211,9 +221,20 @@ mod tests {
         .unwrap();
         assert_eq!((row.number, row.submit, row.wait), (9933, 3_585_977_000_000, 4_000_000));
         assert_eq!((row.run, row.allocated, row.requested), (16_500_000, 1, 2));
-        assert_eq!((row.requested_time, row.status), (7_200_000_000, 1));
+        assert_eq!((row.requested_time, row.memory, row.status), (7_200_000_000, -1, 1));
         assert_eq!((row.user, row.group, row.executable, row.queue, row.partition), (3, 4, -1, 2, 1));
         assert_eq!((row.preceding, row.think), (-1, -1_000_000));
+    }
+
+    #[test]
+    fn memory_is_requested_or_else_used() {
+        let memory = |used: &str, requested: &str| {
+            Row::parse(format!("1 0 0 1 1 x {used} 1 1 {requested} 1 1 1 1 1 1 -1 -1").as_bytes())
+                .unwrap()
+                .memory
+        };
+        assert_eq!((memory("300", "500"), memory("300", "-1"), memory("300", "0")), (500, 300, 300));
+        assert_eq!((memory("0", "x"), memory("12.5", "{}"), memory("5e9", "5e9")), (-1, 12, -1));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::row::Row;
 use super::tally::Tally;
 use crate::formats::input::{self, Lines};
 use crate::model::{ElasticCommand, Job, JobId, PartitionId, Predecessor, Size};
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 use crate::workload::{Mark, Source, SourceError};
 use cloud::Cloud;
 
@@ -202,6 +202,7 @@ impl SwfSource {
             size: Size::Rigid(request.procs),
             runtime: Span::from_micros(request.run),
             estimate: Span::from_micros(request.estimate),
+            memory: u64::try_from(row.memory).ok().map(Bytes::from_kib),
             user: row.user,
             group: row.group,
             executable: row.executable,

@@ -70,11 +70,12 @@ pub(in crate::formats) fn write_columns(out: &mut Vec<u8>, job: &Job) {
         None => int(out, -1),
     }
     secs(out, job.runtime.micros());
-    // Allocated processors; CPU time and memory are unknown; requested processors.
+    // Allocated processors; CPU time and used memory are unknown; requested processors.
     [procs, -1, -1, procs].into_iter().for_each(|value| int(out, value));
     secs(out, job.estimate.micros());
-    // Requested memory is unknown; status 1 is completed.
-    [-1, 1].into_iter().for_each(|value| int(out, value));
+    // Status 1 is completed.
+    let memory = job.memory.and_then(|memory| i64::try_from(memory.kib()).ok()).unwrap_or(-1);
+    [memory, 1].into_iter().for_each(|value| int(out, value));
     let partition = job.partition.map_or(-1, |partition| i64::from(partition.0) + 1);
     [job.user, job.group, job.executable, job.queue].into_iter().for_each(|id| int(out, id.into()));
     int(out, partition);

@@ -32,7 +32,7 @@ impl State {
     /// Changes prices and power from now on: earlier use is charged by the earlier prices.
     pub(super) fn reprice(&mut self, before: &Prices, step: &mut Step<'_>) {
         let tariff = std::mem::replace(&mut self.tariff, before.tariff(&self.spec));
-        for key in self.keys(|job| job.phase == Phase::Running) {
+        for key in self.keys(|job| job.phase.is_active()) {
             self.settle(key, step);
         }
         for job in self.table.iter_mut().filter(|job| job.proc_time > 0) {
@@ -45,37 +45,43 @@ impl State {
         }
         self.meter.close(&self.tariff);
         self.tariff = tariff;
-        for key in self.keys(|job| job.phase == Phase::Running && job.job.killed_over().is_some()) {
+        for key in self.keys(|job| job.phase.is_active() && job.job.killed_over().is_some()) {
             self.plan_spent(key);
         }
         self.loads = Loads::of(&self.spec);
         // None has drawn anything by the new prices.
         self.table.iter_mut().for_each(|job| job.base = None);
-        for key in self.keys(|job| job.phase == Phase::Running) {
+        for key in self.keys(|job| job.phase.is_active()) {
             let Some(job) = self.table.get(key).filter(|job| job.since <= step.now) else { continue };
             if let Some(loads) = &mut self.loads {
-                loads.change(&job.placement, true, step.now, &self.tariff);
+                loads.change(&job.allocation.procs, true, step.now, &self.tariff);
             }
             self.read_loads(key, step.now);
         }
     }
 
     /// Takes jobs off processors that the present policy would not have put there, or could not resume: jobs on a shared
-    /// processor beyond the multiprogramming level, the last to come first, and suspended jobs if the policy does not resume
+    /// processor beyond the multiprogramming level, the last to come first, and suspended jobs, also those that are still being suspended, if the policy does not resume
     /// jobs. They wait in the queue again, in the order of arrival, and keep the work they have done. Jobs that keep processors
     /// of their own run there alone.
     pub(super) fn take_off(&mut self, step: &mut Step<'_>) {
         let mut jobs = vec![0_u32; self.spec.processors() as usize];
         let mut off = Vec::new();
-        for key in self.keys(|job| matches!(job.phase, Phase::Running | Phase::Stalled)) {
+        let is_cut = |job: &LiveJob| job.phase == Phase::Suspending && !self.abilities.preempts;
+        let (on, cut): (Vec<_>, Vec<_>) = self
+            .keys(|job| job.phase.holds())
+            .into_iter()
+            .partition(|key| !self.table.get(*key).is_some_and(is_cut));
+        for key in on {
             let Some(job) = self.table.get(key) else { continue };
-            if job.placement.iter().all(|proc| jobs[proc as usize] < self.multiprogramming_level) {
-                job.placement.iter().for_each(|proc| jobs[proc as usize] += 1);
+            if job.allocation.procs.iter().all(|proc| jobs[proc as usize] < self.multiprogramming_level) {
+                job.allocation.procs.iter().for_each(|proc| jobs[proc as usize] += 1);
             } else {
                 off.push(key);
             }
         }
         if !self.abilities.preempts {
+            off.extend(cut);
             off.extend(self.keys(|job| job.phase == Phase::Suspended));
         }
         let mut left = ProcSet::new();
@@ -84,14 +90,14 @@ impl State {
             self.settle(key, step);
             self.forget_begin(key, step.now);
             let Some(job) = self.table.get_mut(key) else { continue };
-            let placement = std::mem::take(&mut job.placement);
+            let placement = std::mem::take(&mut job.allocation.procs);
             job.leaving = 0;
             let (phase, held) =
                 (std::mem::replace(&mut job.phase, Phase::Ineligible), std::mem::take(&mut job.held));
             match phase {
-                Phase::Running => self.running -= 1,
                 Phase::Stalled => self.stalled -= 1,
-                _ => {}
+                phase if phase.is_active() => self.running -= 1,
+                _ => _ = self.suspended.remove(&key),
             }
             if phase != Phase::Suspended {
                 left.insert_all(&placement);
@@ -107,14 +113,14 @@ impl State {
         let mut drained = left.intersection(&self.drained());
         for (_, job) in self.table.iter() {
             match job.phase {
-                Phase::Running => {
-                    idle.remove_all(&job.placement);
-                    free.remove_all(&job.placement);
-                    drained.remove_all(&job.placement);
+                phase if phase.is_active() => {
+                    idle.remove_all(&job.allocation.procs);
+                    free.remove_all(&job.allocation.procs);
+                    drained.remove_all(&job.allocation.procs);
                 }
                 Phase::Stalled => {
-                    free.remove_all(&job.placement);
-                    drained.remove_all(&job.placement);
+                    free.remove_all(&job.allocation.procs);
+                    drained.remove_all(&job.allocation.procs);
                 }
                 _ => {}
             }
@@ -234,7 +240,7 @@ impl Partition {
             state.take_off(step);
         }
         if terms.policy != before.policy && state.multiprogramming_level == 1 {
-            for key in state.keys(|job| matches!(job.phase, Phase::Running | Phase::Stalled)) {
+            for key in state.keys(|job| job.phase.holds()) {
                 state.give_whole(key, step).map_err(|error| error.to_string())?;
             }
         }
@@ -250,12 +256,12 @@ impl Partition {
 impl State {
     /// Gives a job that shared its processors their whole time.
     fn give_whole(&mut self, key: JobKey, step: &mut Step<'_>) -> Result<(), PartitionError> {
-        if self.table.get(key).is_none_or(|job| job.share == Rate::FULL) {
+        if self.table.get(key).is_none_or(|job| job.allocation.share == Rate::FULL) {
             return Ok(());
         }
         self.settle(key, step);
         let Some(job) = self.table.get_mut(key) else { return Ok(()) };
-        job.share = Rate::FULL;
-        if job.phase == Phase::Running { self.set_rate(key, step.now) } else { Ok(()) }
+        job.allocation.share = Rate::FULL;
+        if job.phase.is_active() { self.set_rate(key, step.now) } else { Ok(()) }
     }
 }

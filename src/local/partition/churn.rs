@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Partition;
 use crate::local::error::PartitionError;
 use crate::local::policy::Change;
-use crate::local::{Phase, Step};
+use crate::local::{LiveJob, Phase, Step};
 use crate::model::{
     EventCause, EventKind, EventRecord, FailureAction, JobKey, MachineState, Outcome, Payer, ProcSet, Record,
 };
@@ -96,7 +96,8 @@ impl Partition {
                 self.handle_failure(key, EventCause::MachineLeft, step, &mut again);
                 continue;
             }
-            let (less, is_free) = (job.placement.common(&lost), self.state.counts_as_free(job, step.now));
+            let (less, is_free) =
+                (job.allocation.procs.common(&lost), self.state.counts_as_free(job, step.now));
             if is_free {
                 self.state.ending -= less.min(self.state.ending);
             }
@@ -142,7 +143,7 @@ impl Partition {
         for key in self.state.running_on(&self.state.blocks(&procs)) {
             let Some(job) = self.state.table.get(key) else { continue };
             let (leaving, is_free) =
-                (self.state.leaving_of(&job.placement), self.state.counts_as_free(job, step.now));
+                (self.state.leaving_of(&job.allocation.procs), self.state.counts_as_free(job, step.now));
             let more = job.leaving.saturating_sub(leaving);
             if more == 0 {
                 continue;
@@ -211,7 +212,9 @@ impl Partition {
             // Where its machines drain it may go on too.
             let mut here = self.state.here.clone();
             here.insert_all(&self.state.drained());
-            ready = self.state.keys(|job| job.phase == Phase::Stalled && here.contains_all(&job.placement));
+            ready = self
+                .state
+                .keys(|job| job.phase == Phase::Stalled && here.contains_all(&job.allocation.procs));
         }
         for key in &ready {
             self.state.unstall(*key, step);
@@ -327,6 +330,9 @@ impl Partition {
         step: &mut Step<'_>,
         again: &mut Vec<JobKey>,
     ) {
+        if cause != EventCause::TaskFailed && self.suspend_again(key, step) {
+            return;
+        }
         let settings = &self.state.settings;
         let by_itself = cause == EventCause::TaskFailed;
         let why = if by_itself || cause == EventCause::SiteLeft { cause } else { EventCause::MachineLeft };
@@ -354,9 +360,10 @@ impl Partition {
             on_failure => on_failure,
         };
         let site_pays = settings.failed_attempts == Payer::Site && !by_itself;
-        let (placement, held, share) = (job.placement.clone(), job.held, job.share);
+        let (placement, held, share) = (job.allocation.procs.clone(), job.held, job.allocation.share);
         self.state.settle(key, step);
-        let has_begun = !self.state.forget_begin(key, step.now);
+        let has_run = self.state.table.get(key).is_some_and(LiveJob::has_run);
+        let has_begun = !self.state.forget_begin(key, step.now) || has_run;
         if !has_begun {
             self.state.forget_attempt(key);
         }
@@ -384,7 +391,7 @@ impl Partition {
             }
             FailureAction::Requeue | FailureAction::Resubmit => {
                 job.phase = Phase::Ineligible;
-                job.placement = ProcSet::new();
+                job.allocation.procs = ProcSet::new();
                 (job.held, job.leaving) = (0, 0);
                 if has_begun {
                     wasted = self.state.close_attempt(key, false, step.now);

@@ -8,7 +8,7 @@ use crate::model::{EventCause, JobId, JobKey, Outcome};
 use crate::units::Time;
 
 impl Partition {
-    /// Ends the next job whose end is due. False if there is none left at this instant.
+    /// Ends the next job whose end is due, or its transition. False if there is none left at this instant.
     pub fn end_next(&mut self, step: &mut Step<'_>) -> bool {
         if self.state.next_end_time().is_none_or(|end| end > step.now) {
             return false;
@@ -18,8 +18,11 @@ impl Partition {
         true
     }
 
-    /// Ends a job whose end is due, or its attempt, if that fails here.
+    /// Ends a job whose end is due, or its attempt, if that fails here, or its transition.
     pub(super) fn end_as_due(&mut self, key: JobKey, step: &mut Step<'_>) {
+        if self.state.table.get(key).is_some_and(|job| job.phase.is_transition()) {
+            return self.end_transition(key, step);
+        }
         if self.state.table.get(key).is_some_and(|job| job.stops_at() < job.target) {
             self.uncount_ending(key, step.now);
             return self.handle_failure(key, EventCause::TaskFailed, step, &mut Vec::new());
@@ -49,14 +52,19 @@ impl Partition {
         let Some(job) = self.state.table.get_mut(key) else { return };
         let change = match job.phase {
             Phase::Waiting => Some(Change::Withdrawn(key)),
-            Phase::Starting | Phase::Running | Phase::Suspended => Some(Change::Ended(key)),
+            Phase::Starting
+            | Phase::Running
+            | Phase::Suspending
+            | Phase::Suspended
+            | Phase::Resuming
+            | Phase::Reconfiguring => Some(Change::Ended(key)),
             // The policy was notified before, or was never notified of it.
             Phase::Stalled | Phase::Ineligible => None,
         };
         match job.phase {
-            Phase::Running => {
-                let placement = std::mem::take(&mut job.placement);
-                let (held, share) = (job.held, job.share);
+            Phase::Running | Phase::Suspending | Phase::Resuming | Phase::Reconfiguring => {
+                let placement = std::mem::take(&mut job.allocation.procs);
+                let (held, share) = (job.held, job.allocation.share);
                 self.state.running -= 1;
                 self.state.vacate(&placement, held, share, step);
                 self.state.settle_on(key, placement, step);
@@ -85,7 +93,7 @@ impl Partition {
     /// Ends a stalled job, and frees the processors that it kept.
     fn end_stalled(&mut self, key: JobKey, outcome: Outcome, step: &mut Step<'_>) {
         let Some(job) = self.state.table.get_mut(key) else { return };
-        let placement = std::mem::take(&mut job.placement);
+        let placement = std::mem::take(&mut job.allocation.procs);
         self.state.abandon(&placement, step.now);
         let before = self.state.capacity;
         self.state.finish(key, outcome, step);

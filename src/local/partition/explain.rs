@@ -29,7 +29,10 @@ impl Partition {
         let view = self.view(now);
         let job = view.get(key)?;
         match (job.phase(), self.decision()) {
-            (Phase::Starting | Phase::Running, _) => None,
+            (
+                Phase::Starting | Phase::Running | Phase::Suspending | Phase::Resuming | Phase::Reconfiguring,
+                _,
+            ) => None,
             (Phase::Waiting | Phase::Suspended, Some(decision)) => {
                 Some(view.capped(decision.explain(&self.view(decision.at), key)))
             }

@@ -22,9 +22,9 @@ impl Partition {
         self.policy.start_estimates(&view).not_asleep(view.awake(), now)
     }
 
-    /// Processors × estimate of the jobs that wait (see [`Partition::waiting`]), in processor-microseconds.
+    /// Processors × estimate of the jobs that wait (see [`Partition::waiting`]), and of what is left of suspended jobs, in processor-microseconds.
     pub fn backlog(&self) -> u128 {
-        self.state.backlog + self.state.ineligible_backlog
+        self.state.backlog + self.state.ineligible_backlog + self.state.suspended_backlog()
     }
 
     /// Jobs that wait, including those that wait for machines or for their requested start.
@@ -61,11 +61,11 @@ impl Partition {
         self.state.tariff.price_at(now)
     }
 
-    /// Whether an event to come here may move a job: an end, a wake, a reservation that begins or ends, a requested
+    /// Whether an event to come here may move a job: an end, a wake that may not be in vain, a reservation that begins or ends, a requested
     /// start.
     pub fn self_active(&self) -> bool {
         self.running() > 0
-            || self.wake.is_some()
+            || self.wake.is_some() && !self.wakes_in_vain()
             || self.state.book.next_change().is_some()
             || self.state.agenda.next().is_some()
             || self.gains_power()

@@ -3,9 +3,8 @@
 use super::Partition;
 use crate::local::error::{PartitionError, Violation};
 use crate::local::policy::{Action, Change, Placement};
-use crate::local::state::State;
 use crate::local::table::Phase;
-use crate::local::{LiveJob, Step, View};
+use crate::local::{Step, View};
 use crate::model::{InstantOrder, JobKey, Outcome, ProcSet, RejectReason};
 use crate::units::{Rate, Span, Time, Work};
 
@@ -34,6 +33,7 @@ impl Partition {
         if self.wake.is_some_and(|wake| wake <= now) {
             return Err(self.blame(now, "wake".to_owned(), Violation::WakeNotLater));
         }
+        self.count_wake(!actions.list.is_empty());
         // Facts may name a job that an action removes, and its key is reused.
         let mut removed = false;
         for action in actions.list.drain(..) {
@@ -98,7 +98,14 @@ impl Partition {
             Action::Resize { job, placement } => self.resize(job, placement, step),
             Action::SetShare { job, share } => self.set_share(job, share, step),
             Action::Kill { job } => {
-                self.expect(job, "kill", step.now, &[Phase::Running, Phase::Suspended])?;
+                const STARTED: [Phase; 5] = [
+                    Phase::Running,
+                    Phase::Suspending,
+                    Phase::Suspended,
+                    Phase::Resuming,
+                    Phase::Reconfiguring,
+                ];
+                self.expect(job, "kill", step.now, &STARTED)?;
                 self.end_job(job, Outcome::Failed, step);
                 Ok(())
             }
@@ -126,7 +133,7 @@ impl Partition {
         if has_past {
             self.begin_attempt(key, &placement, begin);
         }
-        self.put(key, placement, share, step)?;
+        self.put(key, placement, share, (Phase::Running, Span::ZERO), step)?;
         let moves = begin > step.now || !self.state.slow.is_empty() || self.state.groups.several();
         if has_past || moves {
             self.notify_if_moved(key, expected, step.now);
@@ -148,7 +155,7 @@ impl Partition {
 
     /// Notifies the policy if a job that it has just put on processors is expected to end at another time than work up to
     /// `expected` takes on machines of the slowest group that are not slowed down.
-    fn notify_if_moved(&mut self, key: JobKey, expected: Work, now: Time) {
+    pub(super) fn notify_if_moved(&mut self, key: JobKey, expected: Work, now: Time) {
         let Some(live) = self.state.table.get(key) else { return };
         let span = (expected - live.done).span_at(live.unhindered(self.state.spec.speed()));
         let end = span.and_then(|span| now.checked_add(span)).unwrap_or(Time::NEVER);
@@ -184,80 +191,31 @@ impl Partition {
         Ok(())
     }
 
-    fn suspend(&mut self, key: JobKey, step: &mut Step<'_>) -> Checked {
-        let declared =
-            |state: &State, _: &LiveJob| State::declared(state.abilities.preempts, "suspends jobs");
-        self.checked(key, "suspend", step.now, declared)?;
-        self.expect(key, "suspend", step.now, &[Phase::Running])?;
-        self.state.settle(key, step);
-        self.state.forget_begin(key, step.now);
-        if let Some(live) = self.state.table.get_mut(key) {
-            live.phase = Phase::Suspended;
-            live.expected_end = Time::NEVER;
-            self.state.running -= 1;
-            let (placement, held, share) = (live.placement.clone(), live.held, live.share);
-            (live.held, live.leaving) = (0, 0);
-            self.state.vacate(&placement, held, share, step);
-        }
-        Ok(())
-    }
-
-    fn resume(&mut self, key: JobKey, placement: Placement, share: Rate, step: &mut Step<'_>) -> Checked {
-        self.expect(key, "resume", step.now, &[Phase::Suspended])?;
-        let same = self.state.abilities.same_processors;
-        let placement = self.checked(key, "resume", step.now, |state, live| {
-            state.check_share(share)?;
-            let placement = state.placement(live, placement)?;
-            let had = &live.placement;
-            if same && !(placement.contains_all(had) && had.contains_all(&placement)) {
-                return Err(Violation::OtherProcessors);
-            }
-            if !live.job.size.is_malleable() && placement.len() != live.given {
-                return Err(Violation::BadSize(placement.len()));
-            }
-            Ok(placement)
-        })?;
-        self.state.running += 1;
-        self.put(key, placement, share, step)?;
-        let expected = self.state.table.get(key).map_or(Work::ZERO, |live| live.estimated);
-        self.notify_if_moved(key, expected, step.now);
-        Ok(())
-    }
-
-    fn resize(&mut self, key: JobKey, placement: Placement, step: &mut Step<'_>) -> Checked {
-        let declared = |state: &State, _: &LiveJob| State::declared(state.abilities.resizes, "resizes jobs");
-        self.checked(key, "resize", step.now, declared)?;
-        self.expect(key, "resize", step.now, &[Phase::Running])?;
-        self.checked(key, "resize", step.now, |_, live| {
-            if live.job.size.is_malleable() { Ok(()) } else { Err(Violation::NotMalleable) }
-        })?;
-        self.state.settle(key, step);
-        self.state.forget_begin(key, step.now);
-        let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
-        let (old, held, share) = (std::mem::take(&mut live.placement), live.held, live.share);
-        self.state.vacate(&old, held, share, step);
-        let checked = |state: &State, live: &LiveJob| state.placement(live, placement);
-        let placement = self.checked(key, "resize", step.now, checked)?;
-        self.put(key, placement, share, step)
-    }
-
     fn set_share(&mut self, key: JobKey, share: Rate, step: &mut Step<'_>) -> Checked {
-        self.expect(key, "set the share of", step.now, &[Phase::Running])?;
+        const ON: [Phase; 4] = [Phase::Running, Phase::Suspending, Phase::Resuming, Phase::Reconfiguring];
+        self.expect(key, "set the share of", step.now, &ON)?;
         self.checked(key, "set the share of", step.now, |state, _| state.check_share(share))?;
         self.state.settle(key, step);
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
-        let old = std::mem::replace(&mut live.share, share);
-        for proc in live.placement.iter() {
+        let old = std::mem::replace(&mut live.allocation.share, share);
+        for proc in live.allocation.procs.iter() {
             if let Some(load) = self.state.load.get_mut(proc as usize) {
                 load.share = load.share + share.units() as u32 - old.units() as u32;
             }
         }
-        self.state.reshared.insert_all(&live.placement);
+        self.state.reshared.insert_all(&live.allocation.procs);
         self.state.set_rate(key, step.now)
     }
 
-    /// Puts a job on free processors with a share.
-    fn put(&mut self, key: JobKey, placement: ProcSet, share: Rate, step: &mut Step<'_>) -> Checked {
+    /// Puts a job on free processors with a share, and begins a transition there, if that takes any time.
+    pub(super) fn put(
+        &mut self,
+        key: JobKey,
+        placement: ProcSet,
+        share: Rate,
+        (phase, takes): (Phase, Span),
+        step: &mut Step<'_>,
+    ) -> Checked {
         let (count, later) = (placement.len(), self.state.begins_at(&placement, step.now));
         let (begin, waits) = (later.unwrap_or(step.now), later.is_some());
         self.state.occupy(&placement, count, share, waits, step);
@@ -268,7 +226,7 @@ impl Partition {
             live.phase = Phase::Running;
             live.since = begin;
             live.first_start.get_or_insert(begin);
-            live.share = share;
+            live.allocation.share = share;
         }
         self.state.set_placement(key, placement, count, step.now);
         if waits {
@@ -276,6 +234,9 @@ impl Partition {
         } else {
             self.state.note_continued(key, step);
         }
-        self.state.set_rate(key, step.now)
+        if takes.is_zero() {
+            return self.state.set_rate(key, step.now);
+        }
+        self.state.begin_transition(key, phase, takes, step.now)
     }
 }

@@ -46,6 +46,8 @@ pub struct PartitionSave {
     ineligible: Vec<JobKey>,
     agenda: Agenda,
     wake: Option<Time>,
+    /// Passes in a row that the policy had asked for in vain.
+    idle_wakes: u32,
     meter: Meter,
     loads: Option<Box<Loads>>,
     sleepers: Option<Box<Sleepers>>,
@@ -63,12 +65,11 @@ impl State {
     /// jobs than the multiprogramming level.
     fn load_of(&self, table: &Table) -> Option<Vec<Load>> {
         let mut load = vec![Load::default(); self.spec.processors() as usize];
-        let on = |phase| matches!(phase, Phase::Running | Phase::Stalled);
-        for (_, job) in table.iter().filter(|(_, job)| on(job.phase)) {
-            for proc in job.placement.iter() {
+        for (_, job) in table.iter().filter(|(_, job)| job.phase.holds()) {
+            for proc in job.allocation.procs.iter() {
                 let here = load.get_mut(proc as usize)?;
                 here.jobs += 1;
-                here.share += if job.phase == Phase::Running { job.share.units() as u32 } else { 0 };
+                here.share += if job.phase.is_active() { job.allocation.share.units() as u32 } else { 0 };
                 if u32::from(here.jobs) > self.multiprogramming_level {
                     return None;
                 }
@@ -118,6 +119,7 @@ impl Partition {
             ineligible: state.ineligible.in_order(),
             agenda: state.agenda.clone(),
             wake: self.wake,
+            idle_wakes: self.idle_wakes,
             meter: state.meter,
             loads: state.loads.clone(),
             sleepers: state.sleepers.clone(),
@@ -163,10 +165,11 @@ impl Partition {
         }
         let phase = |wanted| saved.table.iter().map(|(_, job)| job).filter(move |job| job.phase == wanted);
         state.waiting = phase(Phase::Waiting).count() as u64;
-        state.running = phase(Phase::Running).count() as u32;
+        state.running = saved.table.iter().filter(|(_, job)| job.phase.is_active()).count() as u32;
         state.stalled = phase(Phase::Stalled).count() as u32;
         state.unused = saved.free.len();
         state.table = saved.table;
+        state.suspended = state.keys(|job| job.phase == Phase::Suspended).into_iter().collect();
         state.backlog = state.area_of(Phase::Waiting);
         state.numbers = Numbers::default();
         state.free = saved.free;
@@ -202,6 +205,7 @@ impl Partition {
         state.recount();
         self.late.clear();
         self.wake = saved.wake;
+        (self.woken, self.idle_wakes) = (false, saved.idle_wakes);
         let site = self.state.settings.site_name.clone();
         let anew = adopt && self.adapt(&saved.terms, step).map_err(|problem| bad(problem, &site))?;
         let state = &mut self.state;

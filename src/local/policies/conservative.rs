@@ -357,7 +357,7 @@ impl LocalPolicy for Conservative {
             Change::Left | Change::Joined | Change::Continued(_) => self.stale = true,
             Change::Moved { job, from } => self.moved((job, view.job(job)), from, now),
             // This policy guarantees starts, so it processes no elastic commands and is never notified of one.
-            Change::Altered { .. } => {}
+            Change::Altered { .. } | Change::Suspended(_) => {}
         }
     }
 

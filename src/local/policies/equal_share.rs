@@ -1,7 +1,7 @@
 //! Time sharing at equal rates.
 
 use crate::local::{
-    Abilities, Action, Actions, Arrivals, Change, LocalPolicy, Phase, Placement, PolicyInfo, Rule,
+    Abilities, Action, Actions, Arrivals, Change, LocalPolicy, Placement, PolicyInfo, Rule,
     StartEstimates, View,
 };
 use crate::model::{JobKey, ParamInfo, ProcSet};
@@ -102,7 +102,11 @@ impl LocalPolicy for EqualShare {
                 self.count(view);
             }
             // Estimates are not used, sizes are looked up, and the queue passes over jobs that do not wait any more.
-            Change::Withdrawn(_) | Change::Reserved | Change::Altered { .. } | Change::Moved { .. } => {}
+            Change::Withdrawn(_)
+            | Change::Suspended(_)
+            | Change::Reserved
+            | Change::Altered { .. }
+            | Change::Moved { .. } => {}
         }
     }
 
@@ -168,7 +172,7 @@ impl LocalPolicy for EqualShare {
 
     fn adopt(&mut self, view: &View<'_>) {
         self.queue = Arrivals::of(view);
-        self.running = view.jobs_in(Phase::Running);
+        self.running = view.holders();
         self.count(view);
     }
 }

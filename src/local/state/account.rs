@@ -2,7 +2,7 @@
 
 use super::State;
 use crate::local::prices::Standing;
-use crate::local::{BookingState, Phase, Step};
+use crate::local::{BookingState, Step};
 use crate::model::{Cause, JobKey, MachineState, ProcSet, Record, SegmentRecord};
 use crate::platform::{ProcTime, Usage};
 use crate::units::{Energy, Money, Rate, Time, Work};
@@ -12,7 +12,7 @@ impl State {
     pub(in crate::local) fn settle(&mut self, key: JobKey, step: &mut Step<'_>) {
         let placement = match self.table.get(key) {
             Some(job) if self.settings.record_segments || self.tariff.is_mixed() || self.loads.is_some() => {
-                job.placement.clone()
+                job.allocation.procs.clone()
             }
             _ => ProcSet::new(),
         };
@@ -23,11 +23,17 @@ impl State {
     pub(in crate::local) fn settle_on(&mut self, key: JobKey, placement: ProcSet, step: &mut Step<'_>) {
         let Some(job) = self.table.get_mut(key) else { return };
         let span = step.now.since(job.since);
-        if job.phase != Phase::Running || span.is_zero() {
+        if !job.phase.is_active() || span.is_zero() {
             return;
         }
+        let (overhead, cause) = (job.phase.is_transition(), Cause::of(job.phase));
         let mut charged = None;
-        if let Some(past) = &job.past {
+        if overhead {
+            // It does no work, and its overhead is no use of it.
+            let past = job.past.get_or_insert_default();
+            past.overhead += Usage::proc_time(job.held, job.allocation.share, span);
+            charged = past.charged;
+        } else if let Some(past) = &job.past {
             charged = past.charged;
             let has_marks = past.has_marks;
             job.settle_checkpoints(span);
@@ -36,17 +42,20 @@ impl State {
             }
         }
         job.done += Work::done(job.rate, span);
+        if !overhead {
+            job.ran += span;
+        }
         let (energy, dynamic, cost) = (job.energy, job.dynamic_energy(), job.cost);
-        job.proc_time += Usage::proc_time(job.held, job.share, span);
+        job.proc_time += Usage::proc_time(job.held, job.allocation.share, span);
         let held = self.tariff.held(&placement, job.held);
-        job.charge += self.tariff.charge(&held, job.share, job.since, step.now);
+        job.charge += self.tariff.charge(&held, job.allocation.share, job.since, step.now);
         // Differences of totals, so that segments sum to the attempt's figure exactly.
         job.energy = Energy::ZERO;
         if self.tariff.is_powered() {
             let stretch = self.tariff.stretch(job.since, step.now);
             let drawn = job.drawn.get_or_insert_default();
             if let Some(loads) = &mut self.loads {
-                drawn.add(held.idle(job.share), &stretch);
+                drawn.add(held.idle(job.allocation.share), &stretch);
                 let now = loads.drawn(&placement, step.now, &self.tariff);
                 debug_assert!(job.base.is_some(), "a job that runs has read the loads of its machines");
                 let base = job.base.as_deref().unwrap_or(&now);
@@ -55,7 +64,7 @@ impl State {
                 drawn.remove(base);
                 job.base = Some(Box::new(now));
             } else {
-                let (busy, idle) = (held.busy(job.share), held.idle(job.share));
+                let (busy, idle) = (held.busy(job.allocation.share), held.idle(job.allocation.share));
                 drawn.add(busy, &stretch);
                 self.meter.dynamic.add(busy - idle, &stretch);
                 job.dynamic += (busy - idle) * u128::from(span.micros());
@@ -78,8 +87,8 @@ impl State {
                 from: job.since,
                 to: step.now,
                 rate: job.rate,
-                share: job.share,
-                cause: Cause::Run,
+                share: job.allocation.share,
+                cause,
                 energy: job.energy - energy,
                 dynamic: job.dynamic_energy() - dynamic,
                 cost: job.cost - cost,
@@ -111,6 +120,7 @@ impl State {
         past.dynamic += dynamic;
         past.cost += cost;
         (past.charged, past.fails_at, past.failed_at) = (None, None, Some(now));
+        job.leave_time(if keeps_work { done } else { kept }, done);
         job.drop_marks();
         self.usage.work += job.job.on_all(kept);
         let wasted = time - useful - overhead;

@@ -1,7 +1,7 @@
 //! Elastic commands of a workload that are still to come.
 
 use super::State;
-use crate::local::{LiveJob, Phase, Step};
+use crate::local::{LiveJob, Step};
 use crate::model::{CommandRefusal, Elastic, EventCause, EventKind, EventRecord, JobKey, Outcome};
 use crate::units::Time;
 
@@ -49,7 +49,7 @@ impl State {
 impl LiveJob {
     /// Processors that it holds, or requests while it does not run.
     pub(in crate::local) fn held_or_requested(&self) -> u32 {
-        if self.phase == Phase::Running { self.held } else { self.procs }
+        if self.phase.is_active() { self.held } else { self.procs }
     }
 
     /// When the next command of its workload is due.

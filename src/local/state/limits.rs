@@ -1,7 +1,7 @@
 //! Deadlines and budgets of jobs that arrive.
 
 use super::State;
-use crate::local::{LiveJob, Phase};
+use crate::local::LiveJob;
 use crate::model::{JobKey, RejectReason};
 use crate::units::{Money, Time};
 
@@ -17,12 +17,13 @@ impl State {
     pub(in crate::local) fn plan_spent(&mut self, key: JobKey) {
         let Some(job) = self.table.get(key) else { return };
         let Some(budget) = job.job.killed_over() else { return };
-        let held = self.tariff.held(&job.placement, job.held);
+        let held = self.tariff.held(&job.allocation.procs, job.held);
         let past = job.past.as_ref();
         let before = past
             .map_or(Money::ZERO, |past| past.cost + past.charged.map_or(Money::ZERO, |charged| charged.cost));
         let cost_by = |time: Time| {
-            let charge = job.charge + self.tariff.charge(&held, job.share, job.since, time.max(job.since));
+            let charge =
+                job.charge + self.tariff.charge(&held, job.allocation.share, job.since, time.max(job.since));
             before + self.tariff.cost(charge)
         };
         let spent = |micros: u64| cost_by(Time::from_micros(micros)) > budget;
@@ -46,7 +47,7 @@ impl State {
         // What no longer runs is noted again when it goes on.
         loop {
             let key = self.agenda.take_spent(now)?;
-            if self.table.get(key).is_some_and(|job| job.phase == Phase::Running) {
+            if self.table.get(key).is_some_and(|job| job.phase.is_active()) {
                 return Some(key);
             }
         }

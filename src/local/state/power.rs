@@ -76,14 +76,14 @@ impl State {
             let mut busy = self.here.difference(&self.free);
             if !self.draining.is_empty() {
                 let jobs = self.table.iter().map(|(_, job)| job);
-                let leaving = jobs.filter(|job| job.phase == Phase::Running && job.leaving > 0);
-                leaving.for_each(|job| busy.insert_all(&job.placement));
+                let leaving = jobs.filter(|job| job.phase.is_active() && job.leaving > 0);
+                leaving.for_each(|job| busy.insert_all(&job.allocation.procs));
             }
             pending.iter().for_each(|booking| busy.remove_all(&booking.taken));
-            early.iter().for_each(|job| busy.remove_all(&job.placement));
+            early.iter().for_each(|job| busy.remove_all(&job.allocation.procs));
             if self.stalled > 0 {
                 let stalled = self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled);
-                stalled.for_each(|(_, job)| busy.remove_all(&job.placement));
+                stalled.for_each(|(_, job)| busy.remove_all(&job.allocation.procs));
             }
             beyond(&busy, 0)
         } else {
@@ -101,10 +101,10 @@ impl State {
     /// What running jobs draw now beyond idle, job by job.
     pub(in crate::local) fn summed_draw(&self, now: Time) -> Draw {
         let jobs = self.table.iter().map(|(_, job)| job);
-        let begun = jobs.filter(|job| job.phase == Phase::Running && job.since <= now);
+        let begun = jobs.filter(|job| job.phase.is_active() && job.since <= now);
         let drawn = begun.map(|job| {
-            let held = self.tariff.held(&job.placement, job.held);
-            held.busy(job.share) - held.idle(job.share)
+            let held = self.tariff.held(&job.allocation.procs, job.held);
+            held.busy(job.allocation.share) - held.idle(job.allocation.share)
         });
         drawn.sum()
     }
@@ -115,7 +115,7 @@ impl State {
         keys.sort_unstable();
         keys.dedup();
         let jobs = keys.into_iter().filter_map(|key| self.table.get(key));
-        jobs.filter(|job| job.phase == Phase::Running && job.since > now).collect()
+        jobs.filter(|job| job.phase.is_active() && job.since > now).collect()
     }
 
     /// Adds what machines drew beside jobs over a stretch.
@@ -217,10 +217,10 @@ impl State {
             let mut rest = used.difference(&self.here);
             rest.remove_all(&self.down);
             let stalled = self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled);
-            stalled.for_each(|(_, job)| rest.remove_all(&job.placement));
+            stalled.for_each(|(_, job)| rest.remove_all(&job.allocation.procs));
             if !self.draining.is_empty() {
-                let running = self.table.iter().filter(|(_, job)| job.phase == Phase::Running);
-                running.for_each(|(_, job)| rest.remove_all(&job.placement));
+                let running = self.table.iter().filter(|(_, job)| job.phase.is_active());
+                running.for_each(|(_, job)| rest.remove_all(&job.allocation.procs));
                 sleepers.drain(&self.draining);
             }
             used.remove_all(&rest);
@@ -334,9 +334,9 @@ impl State {
             waiting.retain(|key| {
                 let Some(job) = self.table.get(*key) else { return false };
                 let (begins, awake) =
-                    (job.phase == Phase::Running && job.since == begin, self.is_awake(&job.placement));
+                    (job.phase.is_active() && job.since == begin, self.is_awake(&job.allocation.procs));
                 if begins && awake {
-                    let placement = job.placement.clone();
+                    let placement = job.allocation.procs.clone();
                     self.machines(&placement, MachineState::Busy, step);
                     self.read_loads(*key, step.now);
                     self.note_continued(*key, step);
@@ -355,7 +355,7 @@ impl State {
         let leaving = self.leaving_of(&placement);
         let Some(job) = self.table.get_mut(key) else { return };
         (job.held, job.given, job.leaving) = (held, held, leaving);
-        job.placement = placement;
+        job.allocation.procs = placement;
         self.read_loads(key, now);
     }
 
@@ -364,8 +364,8 @@ impl State {
     #[inline]
     pub(in crate::local) fn read_loads(&mut self, key: JobKey, now: Time) {
         if let (Some(loads), Some(job)) = (&mut self.loads, self.table.get_mut(key)) {
-            let begun = job.phase == Phase::Running && job.since <= now;
-            job.base = begun.then(|| Box::new(loads.drawn(&job.placement, now, &self.tariff)));
+            let begun = job.phase.is_active() && job.since <= now;
+            job.base = begun.then(|| Box::new(loads.drawn(&job.allocation.procs, now, &self.tariff)));
         }
     }
 
@@ -376,8 +376,13 @@ impl State {
         let Some(failed_at) = past.and_then(|past| past.failed_at.take()) else { return };
         if let Some(job) = self.table.get(key) {
             let since_failure = Some(step.now.since(failed_at));
-            let event =
-                self.job_event(step.now, EventKind::Continued, EventCause::None, job, job.placement.len());
+            let event = self.job_event(
+                step.now,
+                EventKind::Continued,
+                EventCause::None,
+                job,
+                job.allocation.procs.len(),
+            );
             step.record(EventRecord { since_failure, ..event });
         }
     }
@@ -399,17 +404,20 @@ impl State {
     /// [`PartitionError::EndOfTime`] if a job would end beyond the time axis.
     pub(in crate::local) fn begin_anew(&mut self, step: &mut Step<'_>) -> Result<bool, PartitionError> {
         let mut moved = false;
-        for key in self.keys(|job| job.phase == Phase::Running && job.since > step.now) {
+        for key in self.keys(|job| job.phase.is_active() && job.since > step.now) {
             let Some(job) = self.table.get_mut(key) else { continue };
-            let before = job.since;
-            let roused =
-                self.sleepers.as_ref().and_then(|sleepers| sleepers.roused_at(&job.placement, step.now));
+            let (before, span) = (job.since, job.until.since(job.since));
+            let roused = self
+                .sleepers
+                .as_ref()
+                .and_then(|sleepers| sleepers.roused_at(&job.allocation.procs, step.now));
             let begin = roused.map_or(step.now, |roused| roused.max(step.now));
             if begin == before {
                 continue;
             }
             moved = true;
             job.since = begin;
+            job.until = begin + span;
             let restart = job.past.as_mut().and_then(|past| past.restart.as_mut());
             restart
                 .into_iter()
@@ -427,9 +435,9 @@ impl State {
         Ok(moved)
     }
 
-    /// Forgets an attempt that has not begun.
+    /// Forgets an attempt that has not begun. One that was suspended and has not begun again has begun before.
     pub(in crate::local) fn forget_attempt(&mut self, key: JobKey) {
-        if let Some(job) = self.table.get_mut(key) {
+        if let Some(job) = self.table.get_mut(key).filter(|job| !job.has_run()) {
             job.attempts -= 1;
             if job.first_start.is_none() {
                 job.given = 0;

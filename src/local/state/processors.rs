@@ -3,7 +3,7 @@
 use super::State;
 use crate::local::{BookingState, LiveJob, Phase, Step};
 use crate::model::{JobKey, MachineRecord, MachineState, ProcSet, Record};
-use crate::units::{Rate, Time};
+use crate::units::{Rate, Span, Time};
 
 impl State {
     /// Allocates processors to a job.
@@ -269,7 +269,7 @@ impl State {
         if self.draining.is_empty() {
             return 0;
         }
-        let jobs = self.table.iter().map(|(_, job)| job).filter(|job| job.phase == Phase::Running);
+        let jobs = self.table.iter().map(|(_, job)| job).filter(|job| job.phase.is_active());
         jobs.map(|job| job.leaving).sum()
     }
 
@@ -307,9 +307,8 @@ impl State {
             sleepers.stay(procs);
         }
         if self.multiprogramming_level == 1 {
-            let on = |phase| matches!(phase, Phase::Running | Phase::Stalled);
-            let jobs = self.table.iter().map(|(_, job)| job).filter(|job| on(job.phase));
-            jobs.for_each(|job| whole.remove_all(&job.placement));
+            let jobs = self.table.iter().map(|(_, job)| job).filter(|job| job.phase.holds());
+            jobs.for_each(|job| whole.remove_all(&job.allocation.procs));
         } else {
             whole = whole.iter().filter(|proc| self.load[*proc as usize].jobs == 0).collect();
         }
@@ -331,7 +330,7 @@ impl State {
         self.here.insert_all(&whole);
         if self.multiprogramming_level == 1 {
             for (_, job) in self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled) {
-                whole.remove_all(&job.placement);
+                whole.remove_all(&job.allocation.procs);
             }
         } else {
             whole = whole.iter().filter(|proc| self.load[*proc as usize].jobs == 0).collect();
@@ -354,7 +353,7 @@ impl State {
         let mut rest = procs.intersection(&ProcSet::full(self.spec.usable()));
         rest.remove_all(&own);
         let stalled = self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled);
-        stalled.for_each(|(_, job)| rest.remove_all(&job.placement));
+        stalled.for_each(|(_, job)| rest.remove_all(&job.allocation.procs));
         if let Some(sleepers) = &mut self.sleepers {
             sleepers.allow(&others);
             sleepers.release(&rest, now);
@@ -377,10 +376,10 @@ impl State {
         if self.stalled > 0 {
             let stalled = self.table.iter_mut().filter(|job| job.phase == Phase::Stalled);
             for job in stalled {
-                (job.held, job.leaving) = (job.placement.intersection(&self.here).len(), 0);
+                (job.held, job.leaving) = (job.allocation.procs.intersection(&self.here).len(), 0);
                 kept += job.held;
                 // When its machines are back it continues at once: its power is kept for it.
-                most = most.saturating_sub(job.placement.len());
+                most = most.saturating_sub(job.allocation.procs.len());
             }
         }
         // Until a policy without sharing has taken over from one with sharing, two stalled jobs may keep the same processor.
@@ -400,8 +399,11 @@ impl State {
     /// Stalls a running job; it keeps its processors, or its place on shared ones. Its segment must have
     /// been settled.
     pub(in crate::local) fn stall(&mut self, key: JobKey, step: &mut Step<'_>) {
-        let Some(job) = self.table.get(key) else { return };
-        let (placement, share) = (job.placement.clone(), job.share);
+        let Some(job) = self.table.get_mut(key) else { return };
+        // One that was being suspended has not left its processors, and goes on there.
+        let starts = matches!(job.phase, Phase::Resuming | Phase::Reconfiguring);
+        job.rest = if starts { job.until.since(step.now) } else { Span::ZERO };
+        let (placement, share) = (job.allocation.procs.clone(), job.allocation.share);
         let idle =
             if self.multiprogramming_level == 1 { placement } else { self.unload(&placement, 0, share).1 };
         self.idle(idle, step);
@@ -412,10 +414,14 @@ impl State {
     pub(in crate::local) fn unstall(&mut self, key: JobKey, step: &mut Step<'_>) {
         self.stalled -= 1;
         let Some(job) = self.table.get_mut(key) else { return };
-        job.phase = Phase::Running;
-        job.held = job.placement.len();
-        job.leaving = if self.draining.is_empty() { 0 } else { job.held - job.placement.common(&self.here) };
-        let (placement, share) = (job.placement.clone(), job.share);
+        // What it had not yet read it reads now.
+        let rest = std::mem::take(&mut job.rest);
+        job.phase = if rest.is_zero() { Phase::Running } else { Phase::Resuming };
+        job.until = step.now + rest;
+        job.held = job.allocation.procs.len();
+        job.leaving =
+            if self.draining.is_empty() { 0 } else { job.held - job.allocation.procs.common(&self.here) };
+        let (placement, share) = (job.allocation.procs.clone(), job.allocation.share);
         let woken = if self.multiprogramming_level == 1 {
             placement
         } else {
@@ -464,15 +470,15 @@ impl State {
         self.slow.get(&machine).copied().unwrap_or(Rate::FULL)
     }
 
-    /// Running jobs on any of these processors, in order of arrival.
+    /// Jobs that run, or are in transition, on any of these processors, in order of arrival.
     pub(in crate::local) fn running_on(&self, procs: &ProcSet) -> Vec<JobKey> {
         let current = |seq: u64, key: JobKey| {
             let job: Option<&LiveJob> = self.table.get(key);
-            job.filter(|job| job.phase == Phase::Running && job.end_seq == seq)
+            job.filter(|job| job.phase.is_active() && job.end_seq == seq)
         };
         let mut found: Vec<(u64, JobKey)> = Vec::new();
         for (_, seq, key) in self.ends.iter().map(|entry| entry.0) {
-            if let Some(job) = current(seq, key).filter(|job| !job.placement.is_disjoint(procs)) {
+            if let Some(job) = current(seq, key).filter(|job| !job.allocation.procs.is_disjoint(procs)) {
                 found.push((job.seq, key));
             }
         }

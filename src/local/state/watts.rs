@@ -31,15 +31,16 @@ impl State {
         }
         let stalled = self.table.iter().map(|(_, job)| job).filter(|job| job.phase == Phase::Stalled);
         let drained = self.drained();
-        stalled.map(|job| job.placement.common(&self.down) + job.placement.common(&drained)).sum()
+        stalled
+            .map(|job| job.allocation.procs.common(&self.down) + job.allocation.procs.common(&drained))
+            .sum()
     }
 
     /// Processors of jobs and reservations, also while their machines are down.
     fn taken(&self) -> ProcSet {
         let mut taken = ProcSet::new();
-        let on = |phase| matches!(phase, Phase::Running | Phase::Stalled);
-        let jobs = self.table.iter().map(|(_, job)| job).filter(|job| on(job.phase));
-        jobs.for_each(|job| taken.insert_all(&job.placement));
+        let jobs = self.table.iter().map(|(_, job)| job).filter(|job| job.phase.holds());
+        jobs.for_each(|job| taken.insert_all(&job.allocation.procs));
         self.book.pending().iter().for_each(|booking| taken.insert_all(&booking.taken));
         taken
     }

@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::local::{PowerPolicy, SleepRule};
-use crate::model::{Reservation, SiteError, SiteSpec};
+use crate::model::{Preemption, Reservation, SiteError, SiteSpec};
 use crate::scenario::keys::{OutputKeys, ReservationKeys, SiteKeys};
 use crate::scenario::kind::forms::PowerCapKey;
 use crate::scenario::names::{near, there};
@@ -41,6 +41,7 @@ impl Checker<'_> {
             tariff: self.tariff(path, keys),
             power: keys.power_policy.0.clone(),
             power_cap: None,
+            preemption: Preemption::default(),
             reservations: Vec::new(),
             churn,
             record_machines: output.machines,

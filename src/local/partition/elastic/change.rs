@@ -57,23 +57,29 @@ impl Partition {
         if more.is_some() && !self.state.ends_in_time(&changed, step.now) {
             return Err(CommandRefusal::TooLong.into());
         }
-        if phase == Phase::Running {
+        if matches!(phase, Phase::Running | Phase::Resuming | Phase::Reconfiguring) {
             let rate = self.state.rate_of(&changed);
             let left = (changed.estimated - changed.done).span_at(rate).unwrap_or(Span::MAX);
-            let until = changed.since.checked_add(left).unwrap_or(Time::NEVER);
+            let until = changed.works_from().checked_add(left).unwrap_or(Time::NEVER);
             if more.is_some() && self.is_booked(from, until, changed.held, step.now) {
                 return Err(CommandRefusal::NoRoom.into());
             }
             self.state.settle(key, step);
         }
-        let machines = self.state.table.get(key).map_or(0, |live| self.state.machines_under(&live.placement));
+        let machines =
+            self.state.table.get(key).map_or(0, |live| self.state.machines_under(&live.allocation.procs));
         let Some(live) = self.state.table.get_mut(key) else { return Ok(false) };
         live.job.set_times(runtime, estimate);
         match phase {
             Phase::Waiting | Phase::Starting | Phase::Ineligible => {
                 self.change_request(key, before, None, step.now)
             }
-            Phase::Running | Phase::Suspended | Phase::Stalled => {
+            Phase::Running
+            | Phase::Suspending
+            | Phase::Suspended
+            | Phase::Resuming
+            | Phase::Reconfiguring
+            | Phase::Stalled => {
                 live.plan(&self.state.settings, machines);
                 // One that waits for machines to wake up ends when it has begun.
                 if live.done >= live.target && live.since <= step.now {
@@ -128,9 +134,13 @@ impl Partition {
                 self.reset_end(key, from, step.now)?;
                 Ok(false)
             }
-            Phase::Running | Phase::Starting | Phase::Suspended | Phase::Stalled => {
-                Err(CommandRefusal::NotNow.into())
-            }
+            Phase::Running
+            | Phase::Starting
+            | Phase::Suspending
+            | Phase::Suspended
+            | Phase::Resuming
+            | Phase::Reconfiguring
+            | Phase::Stalled => Err(CommandRefusal::NotNow.into()),
         }
     }
 
@@ -179,12 +189,12 @@ impl Partition {
         }
         let more = self.state.pick(by).ok_or(CommandRefusal::NoRoom)?;
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
-        let (share, from, held) = (live.share, live.expected_end, live.held);
+        let (share, from, held) = (live.allocation.share, live.expected_end, live.held);
         if self.state.groups.several() {
             // On machines of a slower group it may end later.
-            let mut placement = live.placement.clone();
-            placement.insert_all(&more);
-            let larger = LiveJob { placement, held: held + by, ..live.copy() };
+            let mut larger = live.copy();
+            larger.allocation.procs.insert_all(&more);
+            larger.held = held + by;
             if !self.state.ends_in_time(&larger, step.now) {
                 return Err(CommandRefusal::TooLong.into());
             }
@@ -203,7 +213,7 @@ impl Partition {
         let waits = !begun || !self.state.is_awake(&more);
         self.state.occupy(&more, by, share, waits, step);
         let Some(live) = self.state.table.get(key) else { return Ok(()) };
-        let mut placement = live.placement.clone();
+        let mut placement = live.allocation.procs.clone();
         placement.insert_all(&more);
         self.state.set_placement(key, placement, held + by, step.now);
         Ok(())
@@ -212,9 +222,12 @@ impl Partition {
     /// Takes the highest processors from a running job, if it still ends on the time axis without them.
     fn shrink(&mut self, key: JobKey, by: u32, step: &mut Step<'_>) -> Result<(), CommandError> {
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
-        let (kept, share) =
-            (live.placement.lowest(live.held - by).ok_or(CommandRefusal::NotNow)?, live.share);
-        let smaller = LiveJob { placement: kept.clone(), held: kept.len(), ..live.copy() };
+        let (kept, share) = (
+            live.allocation.procs.lowest(live.held - by).ok_or(CommandRefusal::NotNow)?,
+            live.allocation.share,
+        );
+        let mut smaller = live.copy();
+        (smaller.allocation.procs, smaller.held) = (kept.clone(), kept.len());
         if !self.state.ends_in_time(&smaller, step.now) {
             return Err(CommandRefusal::TooLong.into());
         }
@@ -224,7 +237,7 @@ impl Partition {
         }
         self.state.settle(key, step);
         let Some(live) = self.state.table.get(key) else { return Ok(()) };
-        let mut less = live.placement.clone();
+        let mut less = live.allocation.procs.clone();
         less.remove_all(&kept);
         let held = live.held - by;
         self.state.set_placement(key, kept, held, step.now);
@@ -234,7 +247,7 @@ impl Partition {
 
     /// Sets a new end for a running job with another end or other processors; its segment has been settled.
     fn reset_end(&mut self, key: JobKey, from: Time, now: Time) -> Result<(), PartitionError> {
-        if self.state.table.get(key).is_some_and(|live| live.phase == Phase::Running) {
+        if self.state.table.get(key).is_some_and(|live| live.phase.is_active()) {
             self.state.set_rate(key, now)?;
             self.notify(Change::Moved { job: key, from }, now);
         }
@@ -255,8 +268,13 @@ impl State {
             Phase::Waiting | Phase::Starting | Phase::Ineligible => {
                 changed.foresee(&self.spec, &self.settings)
             }
-            Phase::Running | Phase::Suspended | Phase::Stalled => {
-                changed.plan(&self.settings, self.machines_under(&changed.placement));
+            Phase::Running
+            | Phase::Suspending
+            | Phase::Suspended
+            | Phase::Resuming
+            | Phase::Reconfiguring
+            | Phase::Stalled => {
+                changed.plan(&self.settings, self.machines_under(&changed.allocation.procs));
             }
         }
     }
@@ -266,12 +284,12 @@ impl State {
     /// axis must not end the run.
     fn ends_in_time(&self, changed: &LiveJob, now: Time) -> bool {
         let size = &changed.job.size;
-        let procs = if changed.phase == Phase::Running { changed.held } else { changed.procs };
+        let procs = if changed.phase.is_active() { changed.held } else { changed.procs };
         let alone = size.rate_on(procs.min(size.max())).times(self.spec.speed());
         let work = changed.target.max(changed.estimated);
         let Some(span) = work.span_at(alone).filter(|span| *span <= LONGEST) else { return false };
         let span = match changed.phase {
-            Phase::Running => work.span_at(self.rate_of(changed)),
+            phase if phase.is_active() => work.span_at(self.rate_of(changed)),
             _ => Some(span),
         };
         let ends = span.and_then(|span| now.max(changed.ready()).checked_add(span));
@@ -282,7 +300,7 @@ impl State {
     fn would_end(&self, changed: &LiveJob, now: Time) -> Time {
         let done = changed.done + Work::done(changed.rate, now.since(changed.since));
         let left = (changed.estimated - done).span_at(self.rate_of(changed)).unwrap_or(Span::MAX);
-        now.checked_add(left).unwrap_or(Time::NEVER)
+        now.max(changed.works_from()).checked_add(left).unwrap_or(Time::NEVER)
     }
 
     /// Makes a job that joins a queue anew request the processors that a command has set.
