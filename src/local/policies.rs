@@ -1,12 +1,16 @@
 //! The local policies: one file or folder and one line in this list for each.
 
 mod elastic;
+mod preemptive;
 
 pub use conservative::{Compress, Conservative};
 pub use easy::{BackfillOrder, Easy};
 pub use equal_share::EqualShare;
 pub use fcfs::Fcfs;
+pub use immediate::Immediate;
 pub use los::{Dedicated, Los, LosOptions, ShadowRule, packing};
+pub use preemptive::{Dropped, Factor, Margin};
+pub use selective::{Limit, Selective, SelectiveOptions, WidthRule};
 
 use super::Registry;
 
@@ -16,4 +20,6 @@ crate::model::standard_policies! { Registry:
     los
     conservative
     equal_share
+    selective
+    immediate
 }

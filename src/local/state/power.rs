@@ -184,6 +184,21 @@ impl State {
         Some(picked)
     }
 
+    /// So many of these processors, chosen as [`State::pick`] does.
+    pub(in crate::local) fn pick_among(&self, among: &ProcSet, count: u32) -> Option<ProcSet> {
+        let dormant = self.sleepers.as_ref().map(|sleepers| sleepers.dormant()).filter(|(_, count)| *count > 0);
+        let Some((dormant, _)) = dormant else { return self.groups.pick(among, count) };
+        let waits = match self.spec.allocation_unit {
+            0 | 1 => among.intersection(dormant),
+            _ => among.intersection(&self.blocks(dormant)),
+        };
+        let awake = among.difference(&waits);
+        let first = count.min(awake.len());
+        let mut picked = self.groups.pick(&awake, first)?;
+        picked.insert_all(&self.groups.pick(&waits, count - first)?);
+        Some(picked)
+    }
+
     /// Changes which machines sleep from now on.
     pub(in crate::local) fn sleep_by(
         &mut self,

@@ -1,0 +1,502 @@
+//! Selective suspension: the theory of Kettimuthu 2003, section 3.1, schedules worked by hand, and a slow twin that follows section 3.3 line by
+//! line at every multiple of a minute, with plain vectors.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use gridemu::local::policies::{Dropped, Limit, Margin, Selective, SelectiveOptions, WidthRule};
+use gridemu::local::{
+    Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Registry, View,
+};
+use gridemu::model::{Job, JobClasses, JobKey, Named, Outcome, ProcSet, SegmentRecord};
+use gridemu::units::{Rate, Span, Time};
+use proptest::prelude::*;
+
+use crate::support::{self, Ran, With, job, run_with, site};
+
+const ABLE: Abilities =
+    Abilities { preempts: true, same_processors: true, picks_processors: true, ..Abilities::PLAIN };
+
+// ---- a twin that looks at everything ----
+
+/// The parameters, as the twin reads them.
+#[derive(Clone, Debug)]
+struct Terms {
+    /// The suspension factor in thousandths.
+    factor: u128,
+    strict: bool,
+    every: u64,
+    width: &'static str,
+    reentry_width: bool,
+    drop: &'static str,
+    min_gain: Option<i64>,
+    away: bool,
+    /// Thousandths.
+    limit: Option<u128>,
+}
+
+impl Terms {
+    fn written(&self, name: &str) -> String {
+        let Self { factor, strict, every, width, reentry_width, drop, min_gain, away, limit } = self;
+        let thousandths = |number: u128| format!("{}.{:03}", number / 1000, number % 1000);
+        let (factor, limit) = (thousandths(*factor), limit.map_or("none".to_owned(), thousandths));
+        let (compare, gain) =
+            (if *strict { "above" } else { "at-least" }, min_gain.map_or("none".to_owned(), |gain| gain.to_string()));
+        let placement = if *away { "away" } else { "lowest" };
+        format!(
+            "{name}[factor={factor},compare={compare},every={every} s,width={width},reentry_width={reentry_width},\
+             drop={drop},min_gain={gain},placement={placement},limit={limit}]"
+        )
+    }
+
+    fn options(&self) -> SelectiveOptions {
+        let millis = |number: u128| format!("{}.{:03}", number / 1000, number % 1000).parse().expect("a factor");
+        SelectiveOptions {
+            margin: Margin { factor: millis(self.factor), strict: self.strict },
+            every: Span::from_secs(self.every),
+            width: match self.width {
+                "told" => WidthRule::Told,
+                "printed" => WidthRule::Printed,
+                _ => WidthRule::None,
+            },
+            reentry_width: self.reentry_width,
+            dropped: match self.drop {
+                "largest" => Dropped::Largest,
+                "smallest" => Dropped::Smallest,
+                _ => Dropped::Last,
+            },
+            min_gain: self.min_gain,
+            away: self.away,
+            limit: self.limit.map(|limit| Limit::running(millis(limit))),
+        }
+    }
+}
+
+/// An idle or running job, as the twin keeps it.
+#[derive(Clone, Debug)]
+struct Task {
+    job: JobKey,
+    seq: u64,
+    estimate: u128,
+    /// What it had waited up to `since`; it waits from then on if it is idle, and not if it runs.
+    waited: u128,
+    since: Time,
+    runs: bool,
+    /// The processors that it has or had.
+    procs: ProcSet,
+    count: u32,
+}
+
+impl Task {
+    /// τ as (wait + estimate, estimate).
+    fn tau(&self, now: Time) -> (u128, u128) {
+        let more = if self.runs { 0 } else { u128::from(now.since(self.since).micros()) };
+        (self.waited + more + self.estimate, self.estimate)
+    }
+}
+
+fn less(a: (u128, u128), b: (u128, u128)) -> std::cmp::Ordering {
+    (a.0 * b.1).cmp(&(b.0 * a.1))
+}
+
+struct Slow {
+    terms: Terms,
+    tasks: Vec<Task>,
+    classes: JobClasses,
+    /// Sum of bounded slowdowns in millionths, and their number, by category.
+    finished: BTreeMap<usize, (u128, u128)>,
+}
+
+impl Slow {
+    /// Whether τ is more than limit × average of the category.
+    fn is_past(&self, task: &Task, now: Time) -> bool {
+        let Some(limit) = self.terms.limit else { return false };
+        let estimate = Span::from_micros(task.estimate as u64);
+        let category = self.classes.index(self.classes.of(estimate, task.count, 1));
+        let (sum, count) = self.finished.get(&category).copied().unwrap_or((1_000_000, 1));
+        let (num, den) = task.tau(now);
+        num * count * 1_000_000 * 1_000 > limit * sum * den
+    }
+
+    fn candidates(&self, i: &Task, width: bool, now: Time) -> Vec<Task> {
+        let Terms { factor, strict, .. } = self.terms;
+        let (num, den) = i.tau(now);
+        let may = |j: &&Task| {
+            let (n_i, n_j) = (i.count, j.count);
+            let by_width = match self.terms.width {
+                "told" if width => 2 * n_i >= n_j,
+                "printed" if width => n_i < 2 * n_j,
+                _ => true,
+            };
+            let (num_j, den_j) = j.tau(now);
+            let (mine, theirs) = (num * den_j * 1000, factor * num_j * den);
+            let by_tau = if strict { mine > theirs } else { mine >= theirs };
+            // One that begins at this very instant stays.
+            j.runs && j.since < now && by_width && by_tau && !self.is_past(j, now)
+        };
+        let mut found: Vec<Task> = self.tasks.iter().filter(may).cloned().collect();
+        found.sort_by(|a, b| less(a.tau(now), b.tau(now)).then(b.seq.cmp(&a.seq)));
+        found
+    }
+
+    /// The victims of an idle job: `None` if it cannot start.
+    fn victims(&self, i: &Task, free: &ProcSet, routine: bool, now: Time) -> Option<Vec<Task>> {
+        let is_enough = |victims: &[Task]| {
+            let freed: u32 = victims.iter().map(|j| j.count).sum();
+            free.len() + freed >= i.count
+        };
+        let gain = |victims: &[Task]| {
+            let freed: i64 = victims.iter().map(|j| i64::from(j.count)).sum();
+            self.terms.min_gain.is_none_or(|least| i64::from(i.count) - freed >= least)
+        };
+        let suspended = !i.procs.is_empty();
+        if suspended {
+            // N_i ⊆ F ∪ ⋃ N_j over candidates that hold some of it.
+            let width = self.terms.reentry_width;
+            let mut candidates = if routine { self.candidates(i, width, now) } else { Vec::new() };
+            candidates.retain(|j| !j.procs.is_disjoint(&i.procs.difference(free)));
+            let mut reach = free.clone();
+            candidates.iter().for_each(|j| reach.insert_all(&j.procs));
+            let fits = reach.contains_all(&i.procs) && is_enough(&candidates);
+            return (fits && (candidates.is_empty() || gain(&candidates))).then_some(candidates);
+        }
+        if is_enough(&[]) {
+            return Some(Vec::new());
+        }
+        if !routine {
+            return None;
+        }
+        let mut victims = Vec::new();
+        for j in self.candidates(i, true, now) {
+            victims.push(j);
+            if is_enough(&victims) {
+                break;
+            }
+        }
+        if !is_enough(&victims) {
+            return None;
+        }
+        // Drop one after the other of which the rest is enough.
+        loop {
+            let without = |at: usize| {
+                let mut rest = victims.clone();
+                rest.remove(at);
+                rest
+            };
+            let superfluous = (0..victims.len()).filter(|at| is_enough(&without(*at)));
+            let dropped = match self.terms.drop {
+                "largest" => superfluous.max_by_key(|at| (victims[*at].count, *at)),
+                "smallest" => superfluous.min_by_key(|at| (victims[*at].count, Reverse(*at))),
+                _ => superfluous.max(),
+            };
+            let Some(dropped) = dropped else { break };
+            victims.remove(dropped);
+        }
+        gain(&victims).then_some(victims)
+    }
+
+    fn place(&self, view: &View<'_>, free: &ProcSet, count: u32) -> ProcSet {
+        let mut away = free.clone();
+        if self.terms.away {
+            for task in self.tasks.iter().filter(|task| !task.runs) {
+                away.remove_all(&task.procs);
+            }
+        }
+        let first = count.min(away.len());
+        let mut picked = view.pick(&away, first).expect("so many are there");
+        picked.insert_all(&view.pick(&free.difference(&away), count - first).expect("they are enough"));
+        picked
+    }
+}
+
+impl LocalPolicy for Slow {
+    fn on(&mut self, change: Change, view: &View<'_>) {
+        match change {
+            Change::Arrived(job) => {
+                let live = view.job(job);
+                self.tasks.push(Task {
+                    job,
+                    seq: live.seq(),
+                    estimate: u128::from(live.estimate().max(Span::TICK).micros()),
+                    waited: 0,
+                    since: live.ready(),
+                    runs: false,
+                    procs: ProcSet::new(),
+                    count: live.procs(),
+                });
+            }
+            Change::Ended(job) | Change::Withdrawn(job) => {
+                let at = self.tasks.iter().position(|task| task.job == job).expect("it is known");
+                let gone = self.tasks.remove(at);
+                if change == Change::Ended(job) && view.is_finished(job) {
+                    let live = view.job(job);
+                    let ran = u128::from(view.now().since(live.ready()).micros()) - gone.waited;
+                    let of = self.classes.of(Span::from_micros(ran as u64), gone.count, 1);
+                    let all = self.finished.entry(self.classes.index(of)).or_default();
+                    *all = (all.0 + 1_000_000 + gone.waited * 1_000_000 / ran.max(10_000_000), all.1 + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let now = view.now();
+        let mut free = view.free_set().clone();
+        let every = self.terms.every * 1_000_000;
+        let routine = now.micros().is_multiple_of(every);
+        loop {
+            let mut idle: Vec<Task> = self.tasks.iter().filter(|task| !task.runs).cloned().collect();
+            idle.sort_by(|a, b| less(b.tau(now), a.tau(now)).then(a.seq.cmp(&b.seq)));
+            let first = idle.into_iter().find_map(|i| Some((self.victims(&i, &free, routine, now)?, i)));
+            let Some((victims, i)) = first else { break };
+            for victim in &victims {
+                actions.push(Action::Suspend { job: victim.job });
+                let task = self.tasks.iter_mut().find(|task| task.job == victim.job).expect("it runs");
+                (task.runs, task.since) = (false, now);
+                free.insert_all(&victim.procs);
+            }
+            let (job, share) = (i.job, Rate::FULL);
+            let procs = if i.procs.is_empty() { self.place(view, &free, i.count) } else { i.procs.clone() };
+            free.remove_all(&procs);
+            let placement = Placement::On(procs.clone());
+            actions.push(match i.procs.is_empty() {
+                true => Action::Start { job, placement, share },
+                false => Action::Resume { job, placement, share },
+            });
+            let task = self.tasks.iter_mut().find(|task| task.job == job).expect("it is idle");
+            let waited = task.tau(now).0 - task.estimate;
+            (task.runs, task.since, task.waited, task.procs) = (true, now, waited, procs);
+        }
+        if self.tasks.iter().any(|task| !task.runs) {
+            actions.wake_at(Time::from_micros((now.micros() / every + 1) * every));
+        }
+    }
+
+    fn adopt(&mut self, _: &View<'_>) {
+        unreachable!("the twin is not restored");
+    }
+}
+
+/// The standard policies, the twin, and the policy that wakes at every multiple, with these parameters.
+fn with_twins(terms: &Terms) -> Registry {
+    let (slow, eager) = (terms.clone(), terms.clone());
+    let twin = PolicyInfo::new("slow-ss", move |_| {
+        let classes = "kettimuthu-16".parse().expect("a preset");
+        let twin = Slow { terms: slow.clone(), tasks: Vec::new(), classes, finished: BTreeMap::new() };
+        Ok((Box::new(twin), ABLE))
+    });
+    let eager = PolicyInfo::new("eager-ss", move |_: &mut Named| {
+        Ok((Box::new(Selective::new(eager.options()).eager()), ABLE))
+    });
+    Registry::standard().with(twin.doc("Section 3.3, line by line.")).with(eager.doc("Every minute."))
+}
+
+fn terms() -> impl Strategy<Value = Terms> {
+    let factor = prop_oneof![Just(1000_u128), Just(1500), Just(2000), 1000_u128..6000];
+    let width = proptest::sample::select(vec!["told", "told", "printed", "none"]);
+    let drop = proptest::sample::select(vec!["largest", "smallest", "last"]);
+    let gain = prop_oneof![3 => Just(None), 1 => (-6_i64..3).prop_map(Some)];
+    let limit = prop_oneof![2 => Just(None), 1 => prop_oneof![Just(1500_u128), 500_u128..4000].prop_map(Some)];
+    let every = proptest::sample::select(vec![60_u64, 60, 7, 1]);
+    ((factor, any::<bool>(), every), (width, any::<bool>(), drop), (gain, any::<bool>(), limit)).prop_map(
+        |((factor, strict, every), (width, reentry_width, drop), (min_gain, away, limit))| Terms {
+            factor,
+            strict,
+            every,
+            width,
+            reentry_width,
+            drop,
+            min_gain,
+            away,
+            limit,
+        },
+    )
+}
+
+/// Jobs of a machine of 12, often in full minutes and with equal sizes and lengths, so that there are ties.
+pub(crate) fn jobs(most: usize) -> impl Strategy<Value = Vec<Job>> {
+    let gap = prop_oneof![3 => Just(0_u64), 3 => 1_u64..4, 2 => (0_u64..4).prop_map(|n| n * 60), 2 => 0_u64..300];
+    let runtime = prop_oneof![1 => Just(0_u64), 4 => (1_u64..8).prop_map(|n| n * 60), 3 => 1_u64..40, 2 => 1_u64..2_000];
+    let estimate = prop_oneof![3 => Just(0_u64), 1 => 1_u64..50, 1 => 1_u64..3_000];
+    let procs = prop_oneof![4 => 1_u32..5, 3 => 1_u32..13];
+    proptest::collection::vec((gap, procs, runtime, estimate), 1..most).prop_map(|raw| {
+        let mut submit = 0;
+        let job = |(id, (gap, procs, runtime, more)): (u64, (u64, u32, u64, u64))| {
+            submit += gap;
+            job(id, submit, procs, runtime).estimate(runtime + more)
+        };
+        (1..).zip(raw).map(job).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(support::cases(96))]
+
+    /// The policy, the policy that looks every minute, and the twin leave the same records.
+    #[test]
+    fn it_follows_section_3_3_line_by_line(terms in terms(), jobs in jobs(40)) {
+        let registry = with_twins(&terms);
+        let ran = |policy: &str| run_with(&registry, &site(12, policy), &jobs);
+        let (fast, slow) = (ran(&terms.written("ss")), ran("slow-ss"));
+        prop_assert_eq!(&fast.records, &slow.records, "{}", terms.written("ss"));
+        let eager = ran("eager-ss");
+        prop_assert_eq!(&fast.records, &eager.records);
+        prop_assert!(fast.tally.passes <= eager.tally.passes, "{} and {}", fast.tally.passes, eager.tally.passes);
+        prop_assert_eq!(fast.jobs().filter(|job| job.outcome == Outcome::Completed).count(), jobs.len(), "none starves");
+    }
+}
+
+// ---- the theory of section 3.1 ----
+
+/// How often jobs are suspended: the stretches beyond the first of each.
+fn suspensions(ran: &Ran) -> usize {
+    let mut last: BTreeMap<_, &SegmentRecord> = BTreeMap::new();
+    let mut count = 0;
+    for segment in ran.segments() {
+        count += usize::from(last.insert(segment.job, segment).is_some_and(|last| last.to < segment.from));
+    }
+    count
+}
+
+/// Two jobs of the whole machine and of equal length, which come together.
+fn two_equal_jobs(policy: &str) -> usize {
+    let jobs = [job(1, 0, 8, 10_000), job(2, 0, 8, 10_000)];
+    suspensions(&support::run(&site(8, policy), &jobs))
+}
+
+#[test]
+fn two_equal_jobs_are_suspended_n_times_for_the_root_of_two_that_is_one_more() {
+    // 2, 2^(1/2), 2^(1/3) and 2^(1/4), rounded up: at most n suspensions; with a little less, one more.
+    for (n, root, less) in
+        [(0, "2", "1.99"), (1, "1.414214", "1.41"), (2, "1.259922", "1.255"), (3, "1.189208", "1.186")]
+    {
+        for compare in ["above", "at-least"] {
+            let count = |factor: &str| two_equal_jobs(&format!("ss[factor={factor},every=1 s,compare={compare}]"));
+            assert_eq!(count(root), n, "s = {root}, {compare}");
+            assert_eq!(count(less), n + 1, "s = {less}, {compare}");
+        }
+    }
+}
+
+#[test]
+fn with_a_factor_of_one_only_the_routine_bounds_the_suspensions() {
+    // In units of 1,000 s. Above: the running job is overtaken when the other has waited longer, which is so every second time from 1 on, until the
+    // second job has run for 10 at 19: at 1, 3, ..., 17. At least: every time, until the first has run for 10 at 19.
+    assert_eq!(two_equal_jobs("ss[factor=1,every=1000 s]"), 9);
+    assert_eq!(two_equal_jobs("ss[factor=1,every=1000 s,compare=at-least]"), 18);
+}
+
+#[test]
+fn above_two_nothing_changes_for_equal_jobs_of_the_whole_machine() {
+    let jobs: Vec<Job> = (1..6).map(|id| job(id, 0, 8, 10_000)).collect();
+    for factor in ["2", "2.5", "5"] {
+        let ran = support::run(&site(8, &format!("ss[factor={factor},every=1 s]")), &jobs);
+        assert_eq!(suspensions(&ran), 0, "{factor}");
+        assert_eq!(ran.times(5), (40_000, 50_000));
+    }
+}
+
+// ---- schedules by hand ----
+
+/// The stretches of a job: from, to, and its processors.
+pub(crate) fn stretches(ran: &Ran, id: u64) -> Vec<(u64, u64, String)> {
+    let own = ran.segments().filter(|segment| segment.job.0 == id);
+    let of = |segment: &SegmentRecord| {
+        let mut procs = Vec::new();
+        segment.procs.write_intervals(&mut procs);
+        let secs = |time: Time| time.micros() / 1_000_000;
+        (secs(segment.from), secs(segment.to), String::from_utf8(procs).expect("digits"))
+    };
+    own.map(of).collect()
+}
+
+pub(crate) fn stretch(from: u64, to: u64, procs: &str) -> (u64, u64, String) {
+    (from, to, procs.to_owned())
+}
+
+#[test]
+fn a_narrow_job_suspends_none_of_more_than_twice_its_processors() {
+    // Job 2 has half of the processors of job 1: its expansion factor 1 + (t - 10) / 100 is above 2 from 110 on, so at 120.
+    // Job 3 has a quarter, and has waited for 2 times its length by then: it gets what is left over.
+    let jobs = [job(1, 0, 4, 1_000), job(2, 10, 2, 100), job(3, 20, 1, 50)];
+    let ran = support::run(&site(4, "ss"), &jobs);
+    assert_eq!(stretches(&ran, 1), [stretch(0, 120, "0-3"), stretch(220, 1_100, "0-3")]);
+    assert_eq!(stretches(&ran, 2), [stretch(120, 220, "0-1")]);
+    assert_eq!(stretches(&ran, 3), [stretch(120, 170, "2")]);
+    // Without the rule job 3, whose expansion factor is 3, goes first.
+    let ran = support::run(&site(4, "ss[width=none]"), &jobs);
+    assert_eq!(stretches(&ran, 3), [stretch(120, 170, "0")]);
+    assert_eq!(stretches(&ran, 2), [stretch(120, 220, "1-2")]);
+    // As it is printed, a job suspends none of half its processors or fewer: here all of them have more.
+    let ran = support::run(&site(4, "ss[width=printed]"), &jobs);
+    assert_eq!(stretches(&ran, 3), [stretch(120, 170, "0")]);
+    // With not fewer processors in use afterwards, neither may: 2 - 4 and 1 - 4 are below 0.
+    let ran = support::run(&site(4, "ss[min_gain=0]"), &jobs);
+    assert_eq!(suspensions(&ran), 0);
+    assert_eq!(suspensions(&support::run(&site(4, "ss[min_gain=-2]"), &jobs)), 1);
+}
+
+#[test]
+fn a_suspended_job_comes_back_by_suspending_those_in_its_way() {
+    // Job 2 takes the place of job 1 at 120, where 1 + 110 / 100 > 2. Job 3 comes to job 1's other processors, and is
+    // longer. Job 1 has waited 100 at 220: 1.1 of 1,000. It needs more than 2 against job 3, which started at 1: at 120 +
+    // 1,000 its expansion factor is 2, and at 1,140 above that.
+    let jobs = [job(1, 0, 4, 1_000), job(2, 10, 2, 100), job(3, 130, 2, 5_000)];
+    let ran = support::run(&site(4, "ss"), &jobs);
+    assert_eq!(stretches(&ran, 1), [stretch(0, 120, "0-3"), stretch(1_140, 2_020, "0-3")]);
+    assert_eq!(stretches(&ran, 3), [stretch(130, 1_140, "2-3"), stretch(2_020, 6_010, "2-3")]);
+    // As the formula is printed, 4 / 2 < 2 is not so, and job 1 waits; unless the rule is not for jobs that come back.
+    let printed = support::run(&site(4, "ss[width=printed]"), &jobs);
+    assert_eq!(stretches(&printed, 1)[1], stretch(5_130, 6_010, "0-3"));
+    let free = support::run(&site(4, "ss[width=printed,reentry_width=false]"), &jobs);
+    assert_eq!(stretches(&free, 1)[1], stretch(1_140, 2_020, "0-3"));
+}
+
+#[test]
+fn away_leaves_processors_to_suspended_jobs() {
+    // Job 1 is suspended at 120 for job 2, for which job 4 is too wide; that ends at 150, and frees processors that job 1 does not wait for.
+    // Job 3 comes at 160.
+    let jobs = [job(1, 0, 2, 1_000), job(4, 0, 3, 150), job(2, 10, 1, 50), job(3, 160, 1, 2_000)];
+    let ran = |policy: &str| support::run(&site(5, policy), &jobs);
+    let lowest = ran("ss");
+    assert_eq!(stretches(&lowest, 1)[..1], [stretch(0, 120, "0-1")]);
+    assert_eq!(stretches(&lowest, 2), [stretch(120, 170, "0")]);
+    assert_eq!(stretches(&lowest, 3)[0].2, "1", "where job 1 wants to come back");
+    let away = ran("ss[placement=away]");
+    assert_eq!(stretches(&away, 3), [stretch(160, 2_160, "2")]);
+    assert_eq!(stretches(&away, 1)[1], stretch(170, 1_050, "0-1"));
+}
+
+#[test]
+fn a_job_that_is_past_its_limit_is_not_suspended() {
+    // Job 2 starts at 600, when it has waited for 0.6 of its length. Job 3 needs an expansion factor of more than 3.2: at 840.
+    let jobs = [job(1, 0, 4, 600), job(2, 0, 4, 1_000), job(3, 610, 2, 100)];
+    let ran = |policy: &str| support::run(&site(4, policy), &jobs);
+    assert_eq!(stretches(&ran("ss"), 2), [stretch(600, 840, "0-3"), stretch(940, 1_700, "0-3")]);
+    // 1.6 is more than 1.5 times the average of its category, of which none has finished.
+    assert_eq!(stretches(&ran("tss"), 3), [stretch(1_600, 1_700, "0-1")]);
+    assert_eq!(ran("tss[limit=none]").records, ran("ss").records);
+    // 1.6 × 1 is not less than its expansion factor. Nor is 1.5 times an average of 1.76.
+    assert_eq!(stretches(&ran("tss[limit=1.6]"), 2).len(), 2);
+    let table = "2.6/4.76/13.01/34.07/1.26/1.76/3.04/7.14/1.13/1.43/1.88/1.63/1.03/1.05/1.09/1.15";
+    assert_eq!(stretches(&ran(&format!("tss[average={table}]")), 2).len(), 2);
+    // Of 1 it is.
+    let ones = vec!["1"; 16].join("/");
+    assert_eq!(stretches(&ran(&format!("tss[average={ones}]")), 2).len(), 1);
+}
+
+#[test]
+fn wrong_parameters_are_told() {
+    let told = |policy: &str| {
+        let built = Registry::standard().build(&policy.parse().expect("a name"));
+        built.map(|_| ()).expect_err("it is wrong").to_string()
+    };
+    assert!(told("ss[factor=0.9]").contains("`factor=0.9` in `ss` is not a decimal number from 1 to 999999"));
+    assert!(told("ss[factor=1.2345678]").contains("with at most 6 places"));
+    assert!(told("ss[every=0 s]").contains("a time above 0"));
+    assert!(told("ss[average=running]").contains("of use without a `limit`"));
+    assert!(told("tss[average=1/2]").contains("`VS W` has none"), "{}", told("tss[average=1/2]"));
+    assert!(told("ss[min_gain=all]").contains("a number of processors, such as 0, or `none`"));
+    assert!(told("ss[shadow=by]").contains("`min_gain`"), "the message lists what there is");
+}
