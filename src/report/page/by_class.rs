@@ -10,18 +10,15 @@ pub(super) fn values(run: &Run<'_>) -> Option<Section> {
     if jobs.groups.names().len() < 2 || jobs.measured.count() == 0 {
         return None;
     }
-    let mut caption =
-        "Value of each class, with its number of measured jobs. The fuller the orange, the larger and worse."
-            .to_owned();
-    if let Some((criteria, meaning)) = &jobs.meaning {
-        caption += &format!(" Classes by {criteria}: {meaning}.");
-    }
+    let caption = "The value of each class, with its number of measured jobs. The fuller the orange, the larger and worse.";
+    let of_names = |(criteria, meaning): &(String, String)| format!("Classes by {criteria}: {meaning}.");
     let charts = heat_values("Values by class", &jobs.groups, &jobs.measured);
     let figures = charts.into_iter().map(|(map, chart)| {
-        let (name, caption) = of_map("classes", &map, &caption);
+        let (name, caption) = of_map("classes", &map, caption);
         Figure::new(name, caption, chart, 1)
     });
-    Some(Section { figures: figures.collect(), ..Section::new("Classes") })
+    let lead = jobs.meaning.iter().map(of_names).collect();
+    Some(Section { lead, figures: figures.collect(), ..Section::new("Classes") })
 }
 
 /// The name and the caption of a figure of one map.
@@ -29,7 +26,7 @@ fn of_map(name: &str, map: &str, caption: &str) -> (String, String) {
     if map.is_empty() {
         (name.to_owned(), caption.to_owned())
     } else {
-        (format!("{name}-{}", stem(map)), format!("Jobs that are `{map}`. {caption}"))
+        (format!("{name}-{}", stem(map)), format!("Group {map}. {caption}"))
     }
 }
 
@@ -52,7 +49,7 @@ pub(super) fn gains(first: &Run<'_>, others: &[Run<'_>]) -> Section {
             let title = format!("{to} against {from}: {what}");
             let name = format!("{name}-{}-against-{}", stem(to), stem(from));
             let caption = format!(
-                "Class by class, how the {what} change from {from} to {to}. Blue is better, orange worse; the two values are below."
+                "Class by class, how the {what} change from {from} to {to}. Blue is better, orange worse; the two values are below, the number of jobs on hover."
             );
             for (map, chart) in changes(&title, &first.series.jobs.groups, statistic, both) {
                 let (name, caption) = of_map(&name, &map, &caption);

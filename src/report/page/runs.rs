@@ -302,15 +302,12 @@ fn distributions(run: &Run<'_>) -> Section {
         lines.push(line("all", Ink::Text, &whole));
         figures.push(distribution(quantity, lines, "", "of the measured jobs, by class"));
     }
-    let mut lead = if names.len() > 1 {
+    let lead = if names.len() > 1 {
         "Share of the jobs of a class with at most this value; the number of jobs is in brackets. Values below the axis are drawn at its left end.".to_owned()
     } else {
         "Share of the jobs with at most this value. Values below the axis are drawn at its left end."
             .to_owned()
     };
-    if let Some((criteria, meaning)) = series.jobs.meaning.as_ref().filter(|_| names.len() > 1) {
-        lead += &format!(" Classes by {criteria}: {meaning}.");
-    }
     Section { lead: vec![lead], figures, ..Section::new("Distributions") }
 }
 
