@@ -107,7 +107,7 @@ fn planned_with(plan: &[(u64, Do)], at_once: bool) -> Registry {
 }
 
 /// Writing takes 10 s, and reading 5 s.
-fn costs() -> Preemption {
+pub(crate) fn costs() -> Preemption {
     Preemption {
         memory: JobMemory::Fixed(Bytes::new(20_000_000)),
         write: Some("2 MB/s".parse().expect("a bandwidth")),

@@ -8,7 +8,9 @@ use gridemu::local::policies::{Dropped, Limit, Margin, Selective, SelectiveOptio
 use gridemu::local::{
     Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Registry, View,
 };
-use gridemu::model::{Job, JobClasses, JobKey, Named, Outcome, ProcSet, SegmentRecord};
+use gridemu::model::{
+    Job, JobClasses, JobKey, JobMemory, Named, Outcome, ProcSet, SegmentRecord, SiteSpec,
+};
 use gridemu::units::{Rate, Span, Time};
 use proptest::prelude::*;
 
@@ -499,4 +501,64 @@ fn wrong_parameters_are_told() {
     assert!(told("tss[average=1/2]").contains("`VS W` has none"), "{}", told("tss[average=1/2]"));
     assert!(told("ss[min_gain=all]").contains("a number of processors, such as 0, or `none`"));
     assert!(told("ss[shadow=by]").contains("`min_gain`"), "the message lists what there is");
+}
+
+// ---- where suspending takes time ----
+
+/// A site on which it takes 10 s to suspend a job, and 5 s to resume it.
+fn costly(processors: u32, policy: &str) -> SiteSpec {
+    let mut spec = site(processors, policy);
+    spec.preemption = crate::preemption::costs();
+    spec
+}
+
+#[test]
+fn a_job_waits_until_its_victims_have_written_their_memory() {
+    // Job 2 suspends job 1 at 120 and starts when that has written its memory, at 130. Job 3 comes at 125 and would fit on what is left over, which
+    // is free from 130 on. Job 1 reads its memory at 230.
+    let jobs = [job(1, 0, 4, 1_000), job(2, 10, 2, 100), job(3, 125, 1, 50)];
+    let ran = support::run(&costly(4, "ss"), &jobs);
+    assert_eq!(stretches(&ran, 2), [stretch(130, 230, "0-1")]);
+    assert_eq!(stretches(&ran, 3), [stretch(130, 180, "2")]);
+    let (writes, reads) = (stretch(120, 130, "0-3"), stretch(230, 235, "0-3"));
+    assert_eq!(stretches(&ran, 1), [stretch(0, 120, "0-3"), writes, reads, stretch(235, 1_115, "0-3")]);
+}
+
+#[test]
+fn nobody_else_gets_what_is_claimed() {
+    // Job 3 has one processor free and takes two of job 1 at 120; job 4 comes at 121, and needs one: it gets none before 130.
+    let jobs = [job(1, 0, 3, 1_000), job(2, 0, 2, 119), job(3, 10, 4, 100), job(4, 121, 1, 5)];
+    let ran = support::run(&costly(5, "ss"), &jobs);
+    assert_eq!(stretches(&ran, 3), [stretch(130, 230, "0-3")]);
+    // The fifth processor is not claimed.
+    assert_eq!(stretches(&ran, 4), [stretch(121, 126, "4")]);
+    let jobs = [job(1, 0, 3, 1_000), job(2, 0, 2, 119), job(3, 10, 5, 100), job(4, 121, 1, 5)];
+    let ran = support::run(&costly(5, "ss"), &jobs);
+    assert_eq!(stretches(&ran, 3), [stretch(130, 230, "0-4")]);
+    assert_eq!(stretches(&ran, 4), [stretch(230, 235, "0")]);
+    assert_eq!(stretches(&ran, 1).last(), Some(&stretch(240, 1_120, "0-2")), "it has run for 120");
+}
+
+#[test]
+fn an_arriving_job_waits_for_its_victims_too() {
+    let jobs = [job(1, 0, 4, 1_000), job(2, 700, 2, 100)];
+    let ran = support::run(&costly(4, "is"), &jobs);
+    assert_eq!(stretches(&ran, 2), [stretch(710, 810, "0-1")]);
+    assert_eq!(stretches(&ran, 1).last(), Some(&stretch(815, 1_115, "0-3")));
+}
+
+proptest! {
+    #![proptest_config(support::cases(48))]
+
+    /// Every job ends, and the schedule is possible, also where it takes time to suspend and to resume jobs. A site where that takes none is as one
+    /// that says nothing of it.
+    #[test]
+    fn none_starves_where_suspending_takes_time(terms in terms(), jobs in jobs(30), is: bool) {
+        let policy = if is { "is[quantum=1 min]".to_owned() } else { terms.written("ss") };
+        let ran = support::run(&costly(12, &policy), &jobs);
+        prop_assert_eq!(ran.jobs().filter(|job| job.outcome == Outcome::Completed).count(), jobs.len());
+        let mut free = costly(12, &policy);
+        free.preemption.memory = JobMemory::Zero;
+        prop_assert_eq!(support::run(&free, &jobs).records, support::run(&site(12, &policy), &jobs).records);
+    }
 }

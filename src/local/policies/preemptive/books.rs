@@ -30,13 +30,6 @@ pub(in crate::local::policies) struct Run {
     pub(in crate::local::policies) class: usize,
 }
 
-impl Run {
-    /// What it has waited.
-    pub(in crate::local::policies) fn wait(&self) -> Span {
-        Span::from_micros(self.waited.num)
-    }
-}
-
 /// A suspended job, or one that is about to start for the first time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::local::policies) struct Idle {
