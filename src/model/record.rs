@@ -108,12 +108,12 @@ words! {
         Suspend = "suspend",
         /// The job was being resumed.
         Resume = "resume",
-        /// The job adapted to other processors.
-        Resize = "resize",
         /// The job was writing a checkpoint.
         Checkpoint = "checkpoint",
         /// Input or output was being staged.
         Staging = "staging",
+        /// The job adapted to other processors.
+        Resize = "resize",
     }
 }
 

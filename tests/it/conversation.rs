@@ -184,6 +184,7 @@ fn nothing_has_changed_in_what_runs_give() {
         ", groups: None",
         ", notice: Span(0)",
         ", traced: None",
+        ", memory: None",
         ", heartbeat: None, faults: []",
     ]
     .iter()
