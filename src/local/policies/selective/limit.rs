@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::local::Quotient;
 use crate::local::policies::preemptive::{Factor, times};
-use crate::model::JobClasses;
+use crate::model::{ClassifiedBy, JobClasses};
 use crate::units::Span;
 
 /// The threshold of bounded slowdown (section 2.2).
@@ -75,7 +75,8 @@ impl Limit {
 
     /// The category of a job by its run time (of a running job: its estimate) and its processors.
     pub(super) fn category(&self, run: Span, procs: u32) -> usize {
-        self.classes.index(self.classes.of(run, procs, u32::MAX))
+        let by = ClassifiedBy { runtime: run, estimate: run, procs };
+        self.classes.index(self.classes.of(by, u32::MAX))
     }
 
     /// Takes note of a job that has finished. True if the average of the category that is returned with it has changed.
