@@ -168,7 +168,7 @@ impl Chaos {
                 board.jobs.remove(&key);
             }
             (Phase::Running, 1..=4) => {
-                actions.push(Action::Suspend { job: key });
+                actions.push(Action::Suspend { job: key, why: None });
                 board.jobs.insert(key, Now { phase: Phase::Suspended, ..now });
             }
             (Phase::Running, 5..=8) if now.size.is_malleable() => {
@@ -349,15 +349,15 @@ impl LocalPolicy for Wrong {
             "start-nobody" => start(99, Placement::Any(1)),
             "kill-nobody" => Action::Kill { job: JobKey(99) },
             "start-running" => start(0, Placement::Any(2)),
-            "suspend-waiting" => Action::Suspend { job: three },
+            "suspend-waiting" => Action::Suspend { job: three, why: None },
             "resume-running" => Action::Resume { job: one, placement: on(0, 2), share },
             "resize-waiting" => Action::Resize { job: three, placement: on(4, 8) },
             "share-waiting" => Action::SetShare { job: three, share },
             "kill-waiting" => Action::Kill { job: three },
             "reject-running" => Action::Reject { job: one },
             "suspend-twice" => {
-                actions.push(Action::Suspend { job: one });
-                Action::Suspend { job: one }
+                actions.push(Action::Suspend { job: one, why: None });
+                Action::Suspend { job: one, why: None }
             }
             "too-many" => start(2, Placement::Any(6)),
             "taken" => start(2, on(1, 7)),
@@ -366,11 +366,11 @@ impl LocalPolicy for Wrong {
             "none" => start(2, Placement::Any(0)),
             "beyond-max" => Action::Resize { job: two, placement: on(2, 8) },
             "resume-smaller" => {
-                actions.push(Action::Suspend { job: one });
+                actions.push(Action::Suspend { job: one, why: None });
                 Action::Resume { job: one, placement: on(0, 1), share }
             }
             "elsewhere" => {
-                actions.push(Action::Suspend { job: one });
+                actions.push(Action::Suspend { job: one, why: None });
                 Action::Resume { job: one, placement: on(4, 6), share }
             }
             "no-share" => Action::Start { job: three, placement: Placement::Any(4), share: Rate::ZERO },
@@ -388,7 +388,7 @@ impl LocalPolicy for Wrong {
                 Action::Start { job: JobKey(4), placement: on(0, 1), share }
             }
             "resize-rigid" => Action::Resize { job: one, placement: on(0, 3) },
-            "suspend" => Action::Suspend { job: one },
+            "suspend" => Action::Suspend { job: one, why: None },
             "resize" => Action::Resize { job: two, placement: on(2, 6) },
             "half-block" => start(2, on(5, 9)),
             "wake-now" => return actions.wake_at(view.now()),

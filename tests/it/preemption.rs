@@ -7,7 +7,8 @@ use gridemu::local::{
     Abilities, Action, Actions, Change, LiveJob, LocalPolicy, Phase, Placement, PolicyInfo, Registry, View,
 };
 use gridemu::model::{
-    Cause, FailureAction, Job, JobId, JobKey, JobMemory, Outcome, Preemption, ProcSet, SiteSpec, Speedup,
+    Cause, FailureAction, Job, JobId, JobKey, JobMemory, MemoryLaw, Outcome, Preemption, ProcSet, SiteSpec,
+    Speedup,
 };
 use gridemu::units::{Bytes, Rate, Span, Time};
 
@@ -58,7 +59,7 @@ impl LocalPolicy for Planned {
                 Do::Suspend(id) => {
                     let job = key_of(view, id);
                     free += if self.at_once { view.job(job).held() } else { 0 };
-                    actions.push(Action::Suspend { job });
+                    actions.push(Action::Suspend { job, why: None });
                 }
                 Do::Resume(id) => {
                     let job = key_of(view, id);
@@ -109,7 +110,7 @@ fn planned_with(plan: &[(u64, Do)], at_once: bool) -> Registry {
 /// Writing takes 10 s, and reading 5 s.
 pub(crate) fn costs() -> Preemption {
     Preemption {
-        memory: JobMemory::Fixed(Bytes::new(20_000_000)),
+        memory: JobMemory::Law(MemoryLaw::Fixed(Bytes::new(20_000_000))),
         write: Some("2 MB/s".parse().expect("a bandwidth")),
         read: Some("4 MB/s".parse().expect("a bandwidth")),
         ..Preemption::default()
