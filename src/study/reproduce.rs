@@ -6,6 +6,8 @@
 mod figure;
 mod file;
 mod jobs;
+mod statement;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
