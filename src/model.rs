@@ -41,7 +41,7 @@ pub use churn::{
     CheckpointInterval, Checkpointing, ChurnAct, ChurnSpec, Distribution, FailureAction, Machines,
     PlannedChurn, RandomChurn,
 };
-pub use class::{ClassError, JobClass, JobClasses, SizeBound};
+pub use class::{ClassError, ClassifiedBy, EstimateBound, JobClass, JobClasses, SizeBound};
 pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
 pub use enactment::{
     EstimateBase, LostData, PlanRepair, TaskOrder, TransferMode, TransferOutcome, TransferRecord,

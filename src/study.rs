@@ -27,7 +27,7 @@ pub use comparison::CompareOptions;
 pub use csv::StudyError;
 pub use drill::{Contender, DrillFile, DrillRan, Failure, Value, drill};
 pub use measure::{Better, JOB_MEASURES, MeasureInfo, WORKFLOW_MEASURES, nearest_measure, stands_for};
-pub(crate) use measure::{charged, word_of};
+pub(crate) use measure::{OF_CLASSES, charged, word_of};
 pub use open::{is_campaign_file, is_study, read_study, study_note};
 #[cfg(feature = "parquet")]
 pub use parquet::write_parquet;

@@ -28,7 +28,7 @@ pub(super) struct Args {
     #[command(flatten)]
     shaping: ShapingArgs,
 
-    /// Job classes: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1 or huang-2
+    /// Job classes: none, kettimuthu-16, kettimuthu-32, kettimuthu-4, kettimuthu-estimates, kanavallil, huang-1 or huang-2
     #[arg(long, value_name = "CLASSES", default_value = "kettimuthu-4")]
     classes: JobClasses,
 
@@ -112,8 +112,7 @@ fn workflows(args: &Args, path: &Path) -> Result<(), RunError> {
     let shaping = args.shaping.shaping();
     let seed = shaping.seed;
     if (Shaping { seed: Shaping::default().seed, ..shaping }) != Shaping::default() {
-        let problem =
-            "`--procs`, `--estimates`, `--clean`, `--cap`, `--load` and `--first` change jobs, not workflows";
+        let problem = "`--procs`, `--estimates`, `--clean`, `--cap`, `--load`, `--load-factor` and `--first` change jobs, not workflows";
         return Err(RunError::request(problem).with_hint("leave them out"));
     }
     if args.bandwidth == Bandwidth::ZERO {

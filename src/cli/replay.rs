@@ -19,6 +19,7 @@ use crate::report;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::{EstimateSource, Override, Shaping, Workload};
 use crate::units::{Power, Price, Rate, Span, Time};
+use crate::workload::Factor;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,7 +65,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", default_value = "10 s", allow_negative_numbers = true)]
     tau: Span,
 
-    /// Job classes of the summary: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1, huang-2, or own ones such as `cuts[run=10 min/1 h,size=1/8/32]`
+    /// Job classes of the summary: none, kettimuthu-16, kettimuthu-32, kettimuthu-4, kettimuthu-estimates, kanavallil, huang-1, huang-2, or own ones such as
+    /// `cuts[run=10 min/1 h,size=1/8/32]`
     #[arg(long, value_name = "CLASSES", default_value = "none")]
     classes: JobClasses,
 
@@ -134,6 +136,10 @@ pub(super) struct ShapingArgs {
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     load: Option<f64>,
 
+    /// Divide arrival times by this, such as `1.2` for a load 1.2 times as high: the gaps between submissions are divided
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    load_factor: Option<Factor>,
+
     /// Only the first N jobs, in order of submission
     #[arg(long, value_name = "N")]
     first: Option<u64>,
@@ -187,6 +193,7 @@ impl ShapingArgs {
             cap: self.cap,
             first: self.first,
             load: self.load,
+            load_factor: self.load_factor,
             estimates: self.estimates.clone(),
             feedback: false,
             malleable: false,

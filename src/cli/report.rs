@@ -53,7 +53,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "AXIS")]
     within: Option<String>,
 
-    /// Job classes, instead of those of the run: none, kettimuthu-16, kettimuthu-4, kanavallil, huang-1, huang-2, or own ones such as
+    /// Job classes, instead of those of the run: none, kettimuthu-16, kettimuthu-32, kettimuthu-4, kettimuthu-estimates, kanavallil, huang-1, huang-2, or own ones such as
     /// `cuts[run=10 min/1 h/8 h,size=1/8/32]`
     #[arg(long, value_name = "CLASSES")]
     classes: Option<JobClasses>,

@@ -12,7 +12,7 @@ use crate::grid::Policies;
 use crate::output::hint_for;
 use crate::report::{
     Against, PageFigure, ShownGains, StudyFigure, claims_page, claims_table, date_figures, gains_figure,
-    pareto_figures, study_figures,
+    heat_figures, pareto_figures, study_figures,
 };
 use crate::scenario::archive::VARIABLE;
 use crate::scenario::shell_word;
@@ -160,6 +160,12 @@ fn drawn(found: &Reproduction, shows: &Shows) -> Result<Vec<StudyFigure>, RunErr
             let against = (!than.is_empty()).then(|| Against { than: than.clone(), share: *share });
             study_figures(table, of, measure, (along, by.as_deref()), against.as_ref(), titles)
                 .ok_or_else(|| not_there(campaign, measure, along))
+        }
+        Shows::HeatMap { campaign, measure, of, by, than } => {
+            let measured = found.tables.get(campaign).zip(found.classes.get(campaign));
+            let Some((table, classes)) = measured else { return Ok(Vec::new()) };
+            heat_figures(table, of, measure, (by, than), classes, titles)
+                .ok_or_else(|| not_there(campaign, measure, by))
         }
         Shows::Dates { campaign, measure, of, by, than } => {
             let Some(table) = found.tables.get(campaign) else { return Ok(Vec::new()) };

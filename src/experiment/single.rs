@@ -26,6 +26,7 @@ pub(super) fn single(
     // Recorded waits belong to the recorded submissions and run times.
     let has_recorded = matches!(shaping.estimates, EstimateSource::Plain(_))
         && shaping.load.is_none()
+        && shaping.load_factor.is_none()
         && opened.is_some_and(|opened| opened.header.is_some());
     let offered = opened.and_then(|opened| opened.read().offered_load(procs));
     Some(SingleSite {
@@ -87,6 +88,7 @@ fn typed(site: &SiteSpec, planned: &PlannedWorkload) -> Vec<String> {
         typed.extend(value.map(|value| format!("--{name} {value}")));
     };
     value("load", shaping.load.map(|load| load.to_string()));
+    value("load-factor", shaping.load_factor.map(|factor| factor.to_string()));
     value("first", shaping.first.map(|first| first.to_string()));
     // Differences between classes of machines are in the scenario.
     if let [machines] = &site.partitions[..]

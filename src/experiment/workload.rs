@@ -83,6 +83,10 @@ impl Opened {
 impl Shaping {
     /// Refuses shapings that are invalid for every workload.
     fn check(&self) -> Result<(), RunError> {
+        if self.load.is_some() && self.load_factor.is_some() {
+            let problem = "`--load` and `--load-factor` both give the load";
+            return Err(RunError::request(problem).with_hint("leave one of them out"));
+        }
         let problem = match (self.load, self.first, self.procs) {
             (Some(load), ..) if !(0.001..=1000.0).contains(&load) => {
                 format!("a load of {load} cannot be reached; it must be from 0.001 to 1000")
@@ -152,6 +156,9 @@ impl Workload {
             };
             return Err(RunError::request(problem).with_hint("add `--procs N`"));
         };
+        if let Some(factor) = shaping.load_factor {
+            source = Box::new(Scaled::new(source, factor.inverse()));
+        }
         match &shaping.estimates {
             EstimateSource::Plain(Estimates::Log) => {}
             EstimateSource::Plain(estimates) => source = Box::new(Estimated::new(source, *estimates)),

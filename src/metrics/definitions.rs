@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Ratio;
-use crate::model::{JobClasses, JobRecord, Outcome};
+use crate::model::{ClassifiedBy, JobClasses, JobRecord, Outcome};
 use crate::units::Span;
 
 /// The definitions that a run's measures follow.
@@ -84,13 +84,14 @@ impl Definitions {
         if response <= run { Ratio::ONE } else { Ratio::of(response, run) }
     }
 
-    /// The class of a job by its run time and the processors it requested, as an index into the classes.
+    /// The class of a job by its run time, its estimate and the processors it requested, as an index into the classes.
     #[inline]
     pub fn class_of(&self, record: &JobRecord) -> usize {
         if self.classes.count() == 1 {
             return 0;
         }
-        self.classes.index(self.classes.of(record.run, record.requested, self.machine))
+        let by = ClassifiedBy { runtime: record.run, estimate: record.estimate, procs: record.requested };
+        self.classes.index(self.classes.of(by, self.machine))
     }
 
     /// The id of the bounded slowdown with this bound, such as `bsld10`.

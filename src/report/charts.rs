@@ -39,7 +39,7 @@ pub use curves::{Curve, CurvePoint, CurvesChart};
 pub use dag::{DagChart, DagEdge, DagNode};
 pub use ecdf::{EcdfChart, EcdfLine};
 pub use gantt::{GanttBar, GanttChart, GanttJoin, GanttRow, GanttShading};
-pub use heat::{HeatCell, HeatChart, HeatPanel};
+pub use heat::{HeatCell, HeatChart, HeatPanel, HeatScale};
 pub use numbers::Numbers;
 pub use over_time::{TimeChart, TimeLayer, TimePoint, TimeStyle};
 pub use palette::{Ink, Paint, Theme};

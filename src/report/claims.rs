@@ -295,6 +295,7 @@ mod tests {
             claims,
             measured: Vec::new(),
             tables: BTreeMap::new(),
+            classes: BTreeMap::new(),
             missing: BTreeMap::new(),
             failed: 0,
             archive: false,

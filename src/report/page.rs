@@ -1,5 +1,6 @@
 //! Reports of runs and studies: facts, tables and charts as one self-contained HTML page, and charts as files.
 
+mod by_class;
 mod error;
 mod facts;
 mod files;

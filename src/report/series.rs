@@ -7,6 +7,9 @@ mod differences;
 mod distribution;
 mod front;
 mod groups;
+mod heat;
+#[cfg(test)]
+mod heat_tests;
 mod jobs;
 mod links;
 mod marks;
@@ -25,8 +28,9 @@ mod traffic;
 mod workflows;
 
 pub(super) use differences::{run_differences, study_differences};
-pub(super) use distribution::{Quantity, ecdf, heat};
-pub(super) use groups::ink;
+pub(super) use distribution::{Quantity, Statistic, ecdf};
+pub(super) use groups::{Groups, ink};
+pub(super) use heat::{Form, Shades, Subject, change, changes, charts as heat_charts, values};
 pub(super) use links::LinkUse;
 pub(super) use pareto::pareto;
 pub(super) use plannings::Plannings;

@@ -43,7 +43,7 @@ keys! {
         measure: Or<All, WindowKeys> = Or::Word(All);
         /// Bound of the bounded slowdown: a run shorter than this counts as this long.
         tau: Span = Definitions::TAU;
-        /// [Job classes](output.md#classes) of the summary, by run time and size: a preset such as
+        /// [Job classes](output.md#classes) of the summary, by run time, size and estimate: a preset such as
         /// `"kettimuthu-16"`, or own cuts such as `"cuts[run=10 min/1 h,size=1/8]"`. Shares of the machine refer to the largest class of machines.
         classes: JobClasses = JobClasses::none();
         /// What missed [deadlines](grid.md#deadlines-and-budgets) count: `{ scale = "1 h", most = 1000 }`.

@@ -13,7 +13,7 @@ use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::{Lengths, PoissonSpec};
 use crate::workload::tsafrir::TsafrirSpec;
-use crate::workload::{Estimates, Spec};
+use crate::workload::{Estimates, Factor, Spec};
 
 /// A workload as a user names it.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +100,8 @@ pub struct Shaping {
     pub first: Option<u64>,
     /// Offered load to reach by scaling the gaps between submissions.
     pub load: Option<f64>,
+    /// Divide the gaps between submissions by this; excludes `load`.
+    pub load_factor: Option<Factor>,
     /// The source of estimates.
     pub estimates: EstimateSource,
     /// Submit a job its think time after the end of the job that it follows.
@@ -119,6 +121,7 @@ impl Default for Shaping {
             cap: false,
             first: None,
             load: None,
+            load_factor: None,
             estimates: EstimateSource::Plain(Estimates::Log),
             feedback: false,
             malleable: false,

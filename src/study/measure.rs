@@ -62,6 +62,9 @@ pub const WORKFLOW_MEASURES: [&str; 8] = [
     "workflows.share.lost",
 ];
 
+/// What a measure of each job class begins with.
+pub(crate) const OF_CLASSES: &str = "class.*.";
+
 /// Words before the measures of some jobs of a group: they count as part of the measure.
 const PARTS: [&str; 2] = ["dedicated", TO_THE_END];
 

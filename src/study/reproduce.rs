@@ -4,6 +4,7 @@
 //! folder that measures it. [`crate::study::claims`] defines how a claim is compared with the measurements.
 
 mod figure;
+mod figure_name;
 mod file;
 mod jobs;
 mod statement;
@@ -18,14 +19,15 @@ use serde::Serialize;
 use super::campaign::{Campaign, CampaignOptions, CampaignRan, MEASURES};
 use crate::experiment::{Control, RunError};
 use crate::grid::Policies;
+use crate::model::JobClasses;
 use crate::scenario::archive;
 use crate::study::claims::{
     Claim, ClaimError, Judgement, Measured, Runs, check_claim, concerns, judge, measure_claim, refuse,
 };
 use crate::study::{RunStatus, StudyTable, nearest_measure, stands_for};
 
-pub(crate) use figure::plain;
 pub use figure::{Figure, Shows};
+pub(crate) use figure_name::plain;
 pub use file::Paper;
 use file::at_line;
 use jobs::LoggedJobs;
@@ -56,6 +58,9 @@ pub struct Reproduction {
     /// The campaigns that were run, by the names of their files.
     #[serde(skip)]
     pub tables: BTreeMap<String, StudyTable>,
+    /// The job classes of the campaigns of which a figure shows classes.
+    #[serde(skip)]
+    pub classes: BTreeMap<String, JobClasses>,
     /// Campaigns that were not run, with the reason.
     pub missing: BTreeMap<String, String>,
     /// Runs that failed.
@@ -111,14 +116,9 @@ pub fn reproduce(
                 .map_err(|error| at_line(folder, claim.line, &error.of(&format!("claim `{}`", claim.id))))?;
         }
     }
+    let mut classes = BTreeMap::new();
     for figure in &paper.figures {
-        let (campaign, measures) = match &figure.shows {
-            Shows::Curves { campaign, measure, .. } | Shows::Dates { campaign, measure, .. } => {
-                (campaign, std::slice::from_ref(measure))
-            }
-            Shows::Pareto { campaign, measures, .. } => (campaign, &measures[..]),
-            Shows::Gains { .. } => continue,
-        };
+        let (Some(campaign), measures) = (figure.shows.campaign(), figure.shows.measures()) else { continue };
         let check = |ids: &Vec<String>| measures.iter().try_for_each(|id| check_requested(campaign, ids, id));
         let measured = requested.get(campaign).map_or(Ok(()), check);
         let fits = measured.and_then(|()| match campaigns.get(campaign) {
@@ -126,6 +126,11 @@ pub fn reproduce(
             None => Ok(()),
         });
         fits.map_err(|error| at_line(folder, figure.line, &error.of("a figure")))?;
+        if let (Shows::HeatMap { .. }, Some(of)) = (&figure.shows, campaigns.get(campaign)) {
+            let found = same_classes(campaign, of.classes()?);
+            let found = found.map_err(|error| at_line(folder, figure.line, &error.of("a figure")))?;
+            classes.insert(campaign.clone(), found);
+        }
     }
     let mut tables = BTreeMap::new();
     for (name, campaign) in &campaigns {
@@ -164,6 +169,7 @@ pub fn reproduce(
         claims: claims.into_iter().zip(judgements).collect(),
         measured,
         tables,
+        classes,
         missing,
         failed,
         archive,
@@ -182,6 +188,21 @@ fn check_log(claim: &Claim, axes: &[&str], campaign: &Campaign) -> Result<(), Cl
         ),
         "leave `on_this_log` out: seeds give an interval",
     )
+}
+
+/// The job classes that all runs of the campaign have.
+fn same_classes(campaign: &str, found: Option<JobClasses>) -> Result<JobClasses, ClaimError> {
+    match found {
+        Some(classes) if classes.count() > 1 => Ok(classes),
+        Some(_) => {
+            let hint = "set `classes` in its scenario, such as `classes = \"kettimuthu-16\"`";
+            refuse(format!("the jobs of {campaign} are not divided into classes"), hint)
+        }
+        None => refuse(
+            format!("the runs of {campaign} have different job classes"),
+            "a table shows the same classes of all runs: leave the axis of `classes` out",
+        ),
+    }
 }
 
 /// Checks that `campaign`, which requests `measures`, has the measure `id`.

@@ -9,7 +9,7 @@ pub use quantity::Quantity;
 use serde::Serialize;
 
 use self::quantity::Values;
-use crate::model::{Job, JobClasses};
+use crate::model::{ClassifiedBy, Job, JobClasses};
 use crate::units::Time;
 
 /// Seconds in a day.
@@ -172,7 +172,8 @@ impl Census {
         self.exceeded += u64::from(run > estimate);
         let work = u128::from(procs) * u128::from(run.micros());
         self.work += work;
-        let class = self.classes.index(self.classes.of(run, procs, self.machine));
+        let class =
+            self.classes.index(self.classes.of(ClassifiedBy { runtime: run, estimate, procs }, self.machine));
         if let Some((jobs, class_work)) = self.by_class.get_mut(class) {
             *jobs += 1;
             *class_work += work;

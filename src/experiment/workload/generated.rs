@@ -46,8 +46,12 @@ pub(super) fn completed<G: Generator>(
         _ => "generated jobs",
     };
     only_for_logs(&[("--cap", shaping.cap), ("--feedback", shaping.feedback)], shaping, what)?;
-    if shaping.load.is_some() && named.params.contains_key("load") {
-        return twice(format!("`--load` and `{named}` both give the load"));
+    for (option, given) in
+        [("--load", shaping.load.is_some()), ("--load-factor", shaping.load_factor.is_some())]
+    {
+        if given && named.params.contains_key("load") {
+            return twice(format!("`{option}` and `{named}` both give the load"));
+        }
     }
     let mut default = |key: &str, value: Option<String>| {
         if let Some(value) = value {

@@ -296,15 +296,17 @@ pub(super) fn classes(summary: &Value) -> Option<Table> {
 }
 
 fn group_table(caption: &str, first: &str, groups: &[(&str, &Value)]) -> Table {
-    let columns: [Column<'_, (&str, &Value)>; 8] = [
+    let columns: [Column<'_, (&str, &Value)>; 10] = [
         (first, &|(name, _)| (*name).to_owned()),
         ("jobs", &|(_, group)| figure(&group["jobs"], 0)),
         ("mean wait (s)", &|(_, group)| figure(&group["mean_wait"], 1)),
         ("median wait", &|(_, group)| figure(&group["median_wait"], 1)),
         ("95 % wait", &|(_, group)| figure(&group["p95_wait"], 1)),
         ("mean response (s)", &|(_, group)| figure(&group["mean_response"], 1)),
+        ("longest response", &|(_, group)| figure(&group["max_response"], 1)),
         ("mean bounded slowdown", &|(_, group)| figure(&group["mean_bounded_slowdown"], 2)),
         ("95 % slowdown", &|(_, group)| figure(&group["p95_bounded_slowdown"], 2)),
+        ("largest slowdown", &|(_, group)| figure(&group["max_bounded_slowdown"], 2)),
     ];
     table(caption, groups, &columns)
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::ledger::ledger;
 use super::over_time::{BINS, LABELS, busy_share, layer, means, over_time, time_figure};
 use super::{
-    Figure, Report, ReportError, ReportOptions, Section, facts, front, headline, stem, traffic, workflows,
+    Figure, Report, ReportError, ReportOptions, Section, by_class, facts, front, headline, stem, traffic,
+    workflows,
 };
 use crate::model::Outcome;
 use crate::output::{FolderKind, RunFolder};
@@ -14,17 +15,17 @@ use crate::report::charts::{
 };
 use crate::report::figures::{count, duration, jobs, noun};
 use crate::report::lists::distinct;
-use crate::report::series::{Plannings, Quantity, RunSeries, Traffic, Workflows, ecdf, heat, ink};
+use crate::report::series::{Plannings, Quantity, RunSeries, Traffic, Workflows, ecdf, ink};
 
 /// Maximum number of runs whose schedules are drawn on one page.
 const SCHEDULES: usize = 8;
 
 /// A run with the data that its charts show.
-struct Run<'a> {
-    folder: &'a RunFolder,
-    series: RunSeries,
+pub(super) struct Run<'a> {
+    pub(super) folder: &'a RunFolder,
+    pub(super) series: RunSeries,
     /// Short name that differs from those of the other runs.
-    name: String,
+    pub(super) name: String,
     measures: BTreeMap<String, f64>,
 }
 
@@ -58,7 +59,7 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
         }
     } else {
         sections.push(numbers(&runs));
-        sections.push(gains(first, &runs[1..]));
+        sections.push(by_class::gains(first, &runs[1..]));
         sections.push(side_by_side(&mut runs));
     }
     if runs.len() <= SCHEDULES {
@@ -73,6 +74,7 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
             section.figures.extend(traffic::links(&moved, LABELS, &only.series.marks));
         }
         sections.push(section);
+        sections.extend(by_class::values(only));
         sections.push(distributions(only));
     }
     if let [_] = &runs[..] {
@@ -160,54 +162,6 @@ fn numbers(runs: &[Run<'_>]) -> Section {
     // The notes of a single run are in its headline.
     let notes = runs.iter().filter(|_| runs.len() > 1).flat_map(noted).collect();
     Section { lead, tables, notes, ..Section::new("All numbers") }
-}
-
-/// Heat maps of each further run against the first, where the two are comparable: runs that `gridemu compare` does not rank are not
-/// ranked here either.
-fn gains(first: &Run<'_>, others: &[Run<'_>]) -> Section {
-    let mut section = Section::new("Gain and loss");
-    for run in others {
-        let (from, to) = (&first.name, &run.name);
-        if let Some(why) = apart(first, run) {
-            section.lead.push(format!(
-                "Gain and loss from {from} to {to} are not drawn: {why}. See `gridemu compare`."
-            ));
-            continue;
-        }
-        let title = format!("{to} against {from}");
-        let chart =
-            heat(&title, &first.series.jobs.groups, &first.series.jobs.measured, &run.series.jobs.measured);
-        let name = format!("gain-{}-against-{}", stem(to), stem(from));
-        let caption = format!(
-            "Class by class, how the means change from {from} to {to}. Blue is better, orange worse; the two means are below."
-        );
-        section.figures.push(Figure::new(name, caption, chart, 1));
-    }
-    section
-}
-
-/// Why the means of two runs are not comparable; `None` if they are.
-fn apart(first: &Run<'_>, run: &Run<'_>) -> Option<String> {
-    let (a, b) = (&first.series.jobs, &run.series.jobs);
-    let both = first.folder.summary().zip(run.folder.summary());
-    let differs = |key| {
-        let values = both.and_then(|(one, other)| one.get(key).zip(other.get(key)));
-        values.is_some_and(|(one, other)| one != other)
-    };
-    if a.comparability.asked != b.comparability.asked {
-        return Some("they are not runs of the same jobs".to_owned());
-    }
-    if let Some(growing) = [first, run].into_iter().find(|run| run.series.jobs.comparability.unstable) {
-        return Some(format!("{} is unstable, so its means depend on its length", growing.name));
-    }
-    if a.comparability.ended != b.comparability.ended {
-        return Some("the outcomes of some jobs differ, so the means are not of the same jobs".to_owned());
-    }
-    if differs("tau") || differs("measure") {
-        let why = "they were measured in different windows, or with different bounds of the slowdown";
-        return Some(why.to_owned());
-    }
-    (a.groups.names() != b.groups.names()).then(|| "their jobs are in different classes".to_owned())
 }
 
 /// The curves of all runs, one chart for each quantity.
@@ -348,15 +302,12 @@ fn distributions(run: &Run<'_>) -> Section {
         lines.push(line("all", Ink::Text, &whole));
         figures.push(distribution(quantity, lines, "", "of the measured jobs, by class"));
     }
-    let mut lead = if names.len() > 1 {
+    let lead = if names.len() > 1 {
         "Share of the jobs of a class with at most this value; the number of jobs is in brackets. Values below the axis are drawn at its left end.".to_owned()
     } else {
         "Share of the jobs with at most this value. Values below the axis are drawn at its left end."
             .to_owned()
     };
-    if let Some(meaning) = series.jobs.meaning.as_ref().filter(|_| names.len() > 1) {
-        lead += &format!(" Classes by run time and requested processors: {meaning}.");
-    }
     Section { lead: vec![lead], figures, ..Section::new("Distributions") }
 }
 

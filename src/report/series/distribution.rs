@@ -1,8 +1,4 @@
-//! Distributions of waits, responses and slowdowns, and their differences between two runs, class by class.
-
-use super::groups::Groups;
-use crate::report::charts::{HeatCell, HeatChart, HeatPanel};
-use crate::report::figures::{count, duration, number};
+//! Distributions of waits, responses and slowdowns, and what they are class by class.
 
 /// A measured quantity of a job.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -21,6 +17,27 @@ impl Quantity {
             Self::Response => "response time",
             Self::Slowdown => "bounded slowdown",
         }
+    }
+}
+
+/// What is taken of the values of a group.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Statistic {
+    /// Their mean.
+    Mean,
+    /// The largest: the worst case.
+    Largest,
+}
+
+impl Statistic {
+    /// The name of the statistic of a quantity.
+    pub(crate) fn of(self, quantity: Quantity) -> String {
+        let which = match (self, quantity) {
+            (Self::Mean, _) => "mean",
+            (Self::Largest, Quantity::Slowdown) => "largest",
+            (Self::Largest, Quantity::Wait | Quantity::Response) => "longest",
+        };
+        format!("{which} {}", quantity.name())
     }
 }
 
@@ -52,17 +69,25 @@ impl Measured {
         values
     }
 
-    /// The number of jobs of each group, and their mean.
-    fn means(&self, quantity: Quantity, groups: usize) -> Vec<(u64, f64)> {
-        let mut sums = vec![(0_u64, 0.0); groups];
+    /// The number of jobs of each group, and the statistic of their values; 0 where there are none.
+    pub(crate) fn of_groups(
+        &self,
+        quantity: Quantity,
+        statistic: Statistic,
+        groups: usize,
+    ) -> Vec<(u64, f64)> {
+        let mut found = vec![(0_u64, 0.0); groups];
         for (group, values) in &self.0 {
-            if let Some((count, sum)) = sums.get_mut(usize::from(*group)) {
+            if let Some((count, of)) = found.get_mut(usize::from(*group)) {
+                let value = values[quantity as usize];
                 *count += 1;
-                *sum += values[quantity as usize];
+                *of = if statistic == Statistic::Mean { *of + value } else { f64::max(*of, value) };
             }
         }
-        let mean = |(count, sum)| (count, if count == 0 { 0.0 } else { sum / count as f64 });
-        sums.into_iter().map(mean).collect()
+        if statistic == Statistic::Mean {
+            found.iter_mut().filter(|(count, _)| *count > 0).for_each(|(count, sum)| *sum /= *count as f64);
+        }
+        found
     }
 }
 
@@ -83,69 +108,4 @@ pub(crate) fn ecdf(sorted: &[f64]) -> Vec<(f64, f64)> {
         }
     }
     points
-}
-
-/// Gain and loss of each group between two runs.
-pub(crate) fn heat(title: &str, groups: &Groups, from: &Measured, to: &Measured) -> HeatChart {
-    let (rows, columns, places) = groups.table();
-    let panels = Quantity::ALL.map(|quantity| {
-        let mut cells = vec![vec![None; columns.len()]; rows.len()];
-        let (before, after) = (from.means(quantity, places.len()), to.means(quantity, places.len()));
-        for (group, (row, column)) in places.iter().enumerate() {
-            cells[*row][*column] = cell(&groups.names()[group], quantity, before[group], after[group]);
-        }
-        HeatPanel { title: format!("mean {}", quantity.name()), cells }
-    });
-    HeatChart { title: title.to_owned(), rows, columns, panels: panels.into() }
-}
-
-fn cell(group: &str, quantity: Quantity, before: (u64, f64), after: (u64, f64)) -> Option<HeatCell> {
-    if before.0 == 0 || after.0 == 0 {
-        return None;
-    }
-    let (a, b) = (before.1, after.1);
-    let (text, shade) = if a == b {
-        ("0 %".to_owned(), 0.0)
-    } else if a <= 0.0 {
-        ("from 0".to_owned(), 1.0)
-    } else {
-        let percent = (b / a - 1.0) * 100.0;
-        let text = match percent {
-            far if far >= 900.0 => format!("×{}", number(Some(b / a), 0)),
-            none if none.abs() < 0.05 => "0.0 %".to_owned(),
-            near if near.abs() < 9.95 => format!("{near:+.1} %"),
-            _ => format!("{percent:+.0} %"),
-        };
-        // Half and double are the ends of the scale.
-        let shade = if b <= 0.0 { -1.0 } else { libm::log2(b / a).clamp(-1.0, 1.0) };
-        (text.replace('-', "−"), shade)
-    };
-    let jobs = match (before.0, after.0) {
-        (before, after) if before == after => count(before),
-        (before, after) => format!("{} and {}", count(before), count(after)),
-    };
-    let (change, below) = match quantity {
-        Quantity::Slowdown => {
-            let [a, b] = [a, b].map(|value| number(Some(value), if value < 100.0 { 2 } else { 0 }));
-            let change = format!("{a} → {b}");
-            (change.clone(), change)
-        }
-        Quantity::Wait | Quantity::Response => (format!("{} → {}", duration(a), duration(b)), short(a, b)),
-    };
-    let title = format!("{group}: mean {} {change} ({jobs} jobs)", quantity.name());
-    Some(HeatCell { text, below, shade, title })
-}
-
-/// A change between two times, each with its own unit or with a common one, for a narrow cell.
-fn short(from: f64, to: f64) -> String {
-    let [(from, one), (to, other)] = [from, to].map(|secs| {
-        let (value, unit) = match secs {
-            secs if secs < 100.0 => (secs, "s"),
-            secs if secs < 6_000.0 => (secs / 60.0, "min"),
-            secs if secs < 172_800.0 => (secs / 3_600.0, "h"),
-            _ => (secs / 86_400.0, "d"),
-        };
-        (number(Some(value), if value < 10.0 && value > 0.0 { 1 } else { 0 }), unit)
-    });
-    if one == other { format!("{from} → {to} {one}") } else { format!("{from} {one} → {to} {other}") }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::JobClasses;
+use crate::model::{ClassifiedBy, JobClasses};
 use crate::output::JobRow;
 use crate::report::charts::Ink;
 use crate::report::lists::index_in;
@@ -55,7 +55,10 @@ impl Groups {
     pub(crate) fn group(&mut self, job: &JobRow) -> usize {
         match &self.by {
             By::Nothing => 0,
-            By::Classes(classes, machine) => classes.index(classes.of(job.run, job.requested, *machine)),
+            By::Classes(classes, machine) => {
+                let by = ClassifiedBy { runtime: job.run, estimate: job.estimate, procs: job.requested };
+                classes.index(classes.of(by, *machine))
+            }
             By::Class => self.places.get(&*job.class).copied().unwrap_or_else(|| {
                 self.names.push(job.class.to_string());
                 self.places.insert(job.class.to_string(), self.names.len() - 1);
@@ -85,22 +88,41 @@ impl Groups {
         }
     }
 
-    /// Rows, columns and cells of a table of classes. If all names are two words and each first word occurs with each second one,
-    /// these are rows and columns; otherwise each class is a row.
-    pub(crate) fn table(&self) -> (Vec<String>, Vec<String>, Vec<(usize, usize)>) {
-        let mut rows: Vec<&str> = Vec::new();
-        let mut columns: Vec<&str> = Vec::new();
-        let mut places = Vec::new();
-        for name in &self.names {
-            let Some((row, column)) = name.split_once(' ').filter(|(_, column)| !column.contains(' ')) else {
-                let places = (0..self.names.len()).map(|row| (row, 0)).collect();
-                return (self.names.clone(), vec![String::new()], places);
-            };
-            places.push((index_in(&mut rows, &row), index_in(&mut columns, &column)));
+    /// The classes as tables. If all names are two words, these are rows and columns; if they are three, the third is the name of a
+    /// map of its own; otherwise each class is a row.
+    pub(crate) fn maps(&self) -> Maps {
+        let words: Vec<Vec<&str>> = self.names.iter().map(|name| name.split(' ').collect()).collect();
+        let of = words.first().map_or(0, Vec::len);
+        let (mut rows, mut columns, mut names) = (Vec::new(), Vec::new(), Vec::new());
+        if !(2..=3).contains(&of) || words.iter().any(|words| words.len() != of) {
+            let places = (0..self.names.len()).map(|row| (0, row, 0)).collect();
+            let one = vec![String::new()];
+            return Maps { names: one.clone(), rows: self.names.clone(), columns: one, places };
         }
-        let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
-        (owned(rows), owned(columns), places)
+        let place = |words: &Vec<&str>| {
+            let map = words.get(2).copied().unwrap_or_default();
+            (
+                index_in(&mut names, &map.to_owned()),
+                index_in(&mut rows, &words[0].to_owned()),
+                index_in(&mut columns, &words[1].to_owned()),
+            )
+        };
+        let places = words.iter().map(place).collect();
+        Maps { names, rows, columns, places }
     }
+}
+
+/// Classes as tables with the same rows and columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Maps {
+    /// The name of each table; empty if there is only one.
+    pub(crate) names: Vec<String>,
+    /// The names of the rows.
+    pub(crate) rows: Vec<String>,
+    /// The names of the columns; empty if each class is a row.
+    pub(crate) columns: Vec<String>,
+    /// Table, row and column of each class.
+    pub(crate) places: Vec<(usize, usize, usize)>,
 }
 
 /// The look of a group.

@@ -30,8 +30,8 @@ pub(crate) struct Jobs {
     pub(crate) span: (u64, u64),
     /// The division of jobs into groups.
     pub(crate) groups: Groups,
-    /// What the names of its classes mean.
-    pub(crate) meaning: Option<String>,
+    /// What the classes are by, and what their names mean.
+    pub(crate) meaning: Option<(String, String)>,
     /// The jobs that count.
     pub(crate) measured: Measured,
     /// Number of jobs by outcome, indexed by [`Outcome::index`].
@@ -117,7 +117,8 @@ impl Jobs {
         let (groups, classed) = groups(folder, classes, places);
         let preset = || folder.summary()?["class_preset"].as_str()?.parse().ok();
         let of_run = if classed { preset() } else { DEFAULT.parse().ok() };
-        let meaning = classes.cloned().or(of_run).and_then(|classes| classes.meaning());
+        let meaning =
+            classes.cloned().or(of_run).and_then(|classes| Some((classes.criteria(), classes.meaning()?)));
         let window = window(folder);
         let mut jobs = Self { span: (u64::MAX, 0), groups, meaning, classed, ..Self::default() };
         for row in folder.jobs()? {

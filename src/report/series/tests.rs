@@ -5,9 +5,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::distribution::{Measured, Quantity, ecdf, heat};
+use super::distribution::{Quantity, ecdf};
 use super::front::{dominators, front, knee};
-use super::groups::Groups;
 use super::pareto::pareto;
 use super::run::RunSeries;
 use super::steps::{Accrual, Steps};
@@ -243,43 +242,6 @@ fn many_jobs_become_a_raster_that_holds_the_same_processor_time() {
         );
         assert_eq!(raster.share(column, 0, 0), 0.0);
     }
-}
-
-#[test]
-fn gain_and_loss_are_shown_class_by_class() {
-    let groups = Groups::of_rows(vec!["S N".into(), "S W".into(), "L N".into(), "L W".into()]);
-    assert_eq!(groups.table().0, ["S", "L"]);
-    assert_eq!(groups.table().1, ["N", "W"]);
-    let (mut a, mut b) = (Measured::default(), Measured::default());
-    a.add(0, 10_000_000, 20_000_000, 2.0);
-    a.add(0, 30_000_000, 40_000_000, 4.0);
-    b.add(0, 5_000_000, 10_000_000, 3.0);
-    b.add(0, 15_000_000, 20_000_000, 3.0);
-    b.add(3, 1, 1, 1.0);
-    let chart = heat("b against a", &groups, &a, &b);
-    let cell = chart.panels[0].cells[0][0].as_ref().unwrap();
-    assert_eq!((cell.text.as_str(), cell.shade, cell.below.as_str()), ("−50 %", -1.0, "20 → 10 s"));
-    assert_eq!(chart.panels[2].cells[0][0].as_ref().unwrap().text, "0 %");
-    assert_eq!(chart.panels[0].cells[1][1], None, "no job of this class in the first run");
-}
-
-/// Tables from other programs may have any number of classes.
-#[test]
-fn classes_beyond_a_byte_are_not_mixed() {
-    let groups = Groups::of_rows((0..300).map(|class| format!("class-{class}")).collect());
-    let (mut a, mut b) = (Measured::default(), Measured::default());
-    for group in 0..300_u64 {
-        a.add(group as usize, 1_000_000, 1_000_000 * (group + 1), 1.0);
-        b.add(group as usize, 2_000_000, 1_000_000 * (group + 1), 1.0);
-    }
-    assert_eq!(a.sorted(Quantity::Response, |group| group == 256), [257.0]);
-    let chart = heat("b against a", &groups, &a, &b);
-    let told = |row: usize| chart.panels[0].cells[row][0].as_ref().map(|cell| cell.text.clone());
-    assert_eq!(
-        (told(255), told(256), told(299)),
-        (Some("+100 %".into()), Some("+100 %".into()), Some("+100 %".into()))
-    );
-    assert_eq!(a.sorted(Quantity::Response, |group| group == 255), [256.0]);
 }
 
 /// Scaled to the range of the front, (1, 5), (3, 2), (9, 1) are (0, 1), (1/4, 1/4), (1, 0): the middle one is half of the square beyond the chord.

@@ -15,7 +15,7 @@ use crate::scenario::kind::reading::Reading;
 use crate::scenario::tree::{self, Node};
 use crate::scenario::workload::{EstimateSource, Workload};
 use crate::units::{Bytes, Price, Span};
-use crate::workload::{BudgetRule, DeadlineRule, Estimates};
+use crate::workload::{BudgetRule, DeadlineRule, Estimates, Factor};
 
 keys! {
     /// A workload: one of `log`, `lublin`, `poisson`, `cwf` and `workflow`, and what is done to it.
@@ -36,6 +36,9 @@ keys! {
         /// Offered load, relative to the processors available at the beginning, at their speeds: of the site, or of all sites
         /// for the portal. The times between submissions are scaled. May also be given inside `lublin`, `poisson` or `cwf`.
         load: Option<f64> => "as they come";
+        /// Divides arrival times by this, such as `1.2`: the load becomes so many times as high. The first submission stays, and the gaps
+        /// after it are divided. Excludes `load`, also inside a generator.
+        load_factor: Option<Factor> => "1";
         /// Estimates of the run time: `"log"` (or the run time, if there is none), `"exact"`, `"factor:2.5"` or `"tsafrir"` (a
         /// model of users).
         estimates: EstimateSource = EstimateSource::Plain(Estimates::Log);

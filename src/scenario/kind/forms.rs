@@ -7,6 +7,7 @@ use super::quantity::{Quantity, exact};
 use crate::model::{DayRates, GroupSize, JobClasses};
 use crate::scenario::expectation::Expectation;
 use crate::units::{Power, Timestamp};
+use crate::workload::Factor;
 
 /// Declares a kind for a type that is written as a text of a fixed form.
 macro_rules! form {
@@ -57,6 +58,8 @@ form!(
     parsed,
     |classes| classes.name().to_owned()
 );
+
+form!(Factor, "factor", "a factor, such as `1.2` or `\"4/3\"`", "1.2", parsed, Self::to_string);
 
 form!(
     Expectation,

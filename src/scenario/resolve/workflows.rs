@@ -66,6 +66,7 @@ impl Checker<'_> {
         }
         for (only, given) in [
             ("load", keys.load.is_some()),
+            ("load_factor", keys.load_factor.is_some()),
             ("estimates", keys.estimates != EstimateSource::Plain(Estimates::Log)),
             ("first", keys.first.is_some()),
             ("clean", keys.clean.is_some()),

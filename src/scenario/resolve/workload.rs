@@ -196,12 +196,19 @@ impl Checker<'_> {
             cap: keys.cap.unwrap_or(false),
             first: keys.first,
             load: None,
+            load_factor: keys.load_factor,
             estimates: keys.estimates.clone(),
             feedback: keys.feedback.unwrap_or(false),
             malleable: keys.malleable.unwrap_or(false),
             procs: Some(room.largest),
             seed,
         };
+        let inside = workload.generator().is_some_and(|named| named.params.contains_key("load"));
+        if keys.load_factor.is_some() && (keys.load.is_some() || inside) {
+            let load = if inside { format!("{key}.load") } else { "load".to_owned() };
+            let message = format!("`load_factor` and `{load}` both give the load; remove one");
+            return self.refuse(&path.key("load_factor"), message);
+        }
         let workload = self.with_load(path, key, keys.load, workload, &mut shaping, room)?;
         self.generator(&path.key(key), &workload, who, room)?;
         self.estimates(&path.key("estimates"), &shaping.estimates);

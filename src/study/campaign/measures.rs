@@ -14,7 +14,7 @@ use crate::metrics::{
     BacklogSummary, DedicatedMeasures, ElasticSummary, FaultCounts, LimitMeasures, Purpose, Purposes,
     RecoverySummary, ReplanSummary, ToTheEnd,
 };
-use crate::model::did_you_mean;
+use crate::model::{JobClasses, did_you_mean};
 use crate::scenario::Scenario;
 use crate::study::{WORKFLOW_MEASURES, charged, flat_measures, nearest_measure, stands_for};
 use crate::units::Power;
@@ -208,6 +208,24 @@ fn looked_at(campaign: &Campaign) -> Vec<u64> {
         }
     }
     runs
+}
+
+impl Campaign {
+    /// The job classes of its runs; `None` if those of some runs are others.
+    ///
+    /// # Errors
+    /// All problems of a run.
+    pub(in crate::study) fn classes(&self) -> Result<Option<JobClasses>, RunError> {
+        let mut found: Option<JobClasses> = None;
+        for run in looked_at(self) {
+            let classes = self.scenario(run)?.resolved.definitions.classes;
+            if found.as_ref().is_some_and(|found| *found != classes) {
+                return Ok(None);
+            }
+            found = Some(classes);
+        }
+        Ok(found)
+    }
 }
 
 /// Checks that runs of the campaign have each of the `wanted` measures; returns all that they have.

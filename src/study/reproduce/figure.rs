@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::figure_name::name_of;
 use super::file::{Labels, side};
 use crate::model::suggestion;
+use crate::study::OF_CLASSES;
 use crate::study::campaign::Campaign;
 use crate::study::claims::{Claim, ClaimError, Expects, Side, axis_at, check_labels, refuse};
 
@@ -45,6 +47,19 @@ pub enum Shows {
         /// Whether differences are shares of the mean of that point, in percent.
         share: bool,
     },
+    /// A measure of each job class as a table, for each label of an axis.
+    HeatMap {
+        /// The campaign's file.
+        campaign: String,
+        /// The measure, such as `class.*.mean_bounded_slowdown`.
+        measure: String,
+        /// The runs to draw, as of curves.
+        of: Side,
+        /// The axis with one table for each label.
+        by: String,
+        /// The point from which tables show the changes: a label on some axes. If it is empty, they show values.
+        than: Side,
+    },
     /// The differences of a measure to one label of an axis over the dates at which seeds begin.
     Dates {
         /// The campaign's file.
@@ -80,6 +95,30 @@ pub enum Shows {
     },
 }
 
+impl Shows {
+    /// The file of the campaign that it shows, if it shows one.
+    pub(super) fn campaign(&self) -> Option<&String> {
+        match self {
+            Self::Curves { campaign, .. }
+            | Self::Dates { campaign, .. }
+            | Self::HeatMap { campaign, .. }
+            | Self::Pareto { campaign, .. } => Some(campaign),
+            Self::Gains { .. } => None,
+        }
+    }
+
+    /// The measures that it shows, with `*` for any name.
+    pub(super) fn measures(&self) -> &[String] {
+        match self {
+            Self::Curves { measure, .. } | Self::Dates { measure, .. } | Self::HeatMap { measure, .. } => {
+                std::slice::from_ref(measure)
+            }
+            Self::Pareto { measures, .. } => measures,
+            Self::Gains { .. } => &[],
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FigureKeys {
@@ -108,7 +147,7 @@ enum Ids {
 }
 
 /// The kinds of figures.
-const KINDS: [&str; 4] = ["curves", "dates", "gains", "pareto"];
+const KINDS: [&str; 5] = ["curves", "dates", "gains", "heat-map", "pareto"];
 
 /// What is shown in hints on incomplete figures.
 const SEE: &str = "docs/papers.md says what a figure is made of";
@@ -121,9 +160,7 @@ pub(super) fn read(
     before: &[Figure],
 ) -> Result<Figure, ClaimError> {
     let shows = contents(&keys, claims).map_err(|error| error.of("a figure"))?;
-    if let Shows::Curves { campaign, .. } | Shows::Dates { campaign, .. } | Shows::Pareto { campaign, .. } =
-        &shows
-    {
+    if let Some(campaign) = shows.campaign() {
         check_measured(campaign, claims)?;
     }
     if let Shows::Curves { along, by, .. } = &shows
@@ -140,14 +177,14 @@ fn contents(keys: &FigureKeys, claims: &[Claim]) -> Result<Shows, ClaimError> {
     let kind = keys.kind.as_deref().unwrap_or(KINDS[0]);
     // The keys of a figure, whether they are given, and the kinds that need them and that may have them.
     let all = [
-        ("campaign", keys.campaign.is_some(), "curves dates pareto", ""),
-        ("measure", keys.measure.is_some(), "curves dates", ""),
+        ("campaign", keys.campaign.is_some(), "curves dates heat-map pareto", ""),
+        ("measure", keys.measure.is_some(), "curves dates heat-map", ""),
         ("measures", keys.measures.is_some(), "pareto", ""),
         ("along", keys.along.is_some(), "curves", ""),
         ("among", keys.among.is_some(), "pareto", ""),
-        ("of", keys.of.is_some(), "", "curves dates pareto"),
-        ("by", keys.by.is_some(), "dates", "curves"),
-        ("than", keys.than.is_some(), "dates", "curves pareto"),
+        ("of", keys.of.is_some(), "", "curves dates heat-map pareto"),
+        ("by", keys.by.is_some(), "dates heat-map", "curves"),
+        ("than", keys.than.is_some(), "dates", "curves heat-map pareto"),
         ("share", keys.share.is_some(), "", "curves"),
         ("claims", keys.claims.is_some(), "gains", ""),
         ("labels", keys.labels.is_some(), "", "gains"),
@@ -185,6 +222,20 @@ fn contents(keys: &FigureKeys, claims: &[Claim]) -> Result<Shows, ClaimError> {
             );
         };
         return Ok(Shows::Dates { campaign, measure, of, than: label.clone(), by });
+    }
+    if let ("heat-map", Some(campaign), Some(measure), Some(by)) =
+        (kind, keys.campaign.clone(), keys.measure.clone(), keys.by.clone())
+    {
+        if !measure.strip_prefix(OF_CLASSES).is_some_and(|last| !last.is_empty() && !last.contains('*')) {
+            let problem = format!("`{measure}` is not one measure of each class");
+            return refuse(problem, format!("such as `measure = \"{OF_CLASSES}mean_bounded_slowdown\"`"));
+        }
+        if than.values().any(|labels| labels.len() != 1) {
+            let hint =
+                format!("it names one label of each of its axes, such as `than = {{ {by} = \"...\" }}`");
+            return refuse("`than` is not one point", hint);
+        }
+        return Ok(Shows::HeatMap { campaign, measure, of, by, than });
     }
     match (keys.campaign.clone(), keys.measure.clone(), keys.along.clone(), &keys.claims) {
         (Some(campaign), Some(measure), Some(along), _) => {
@@ -235,43 +286,6 @@ fn pareto(
     Ok(Shows::Pareto { campaign: campaign.to_owned(), measures, of, among, than })
 }
 
-fn name_of(written: Option<String>, shows: &Shows, before: &[Figure]) -> Result<String, ClaimError> {
-    let name = match (written, shows) {
-        (Some(name), _) if is_file_name(&name) => name,
-        (Some(name), _) => {
-            let hint = "letters, digits, `-`, `_` and `.` may be in it";
-            return refuse(format!("`name = \"{name}\"` is not a file name"), hint);
-        }
-        (None, Shows::Curves { campaign, measure, .. }) => {
-            plain(&format!("{}-{measure}", campaign.trim_end_matches(".toml")))
-        }
-        (None, Shows::Dates { campaign, measure, .. }) => {
-            plain(&format!("{}-{measure}-dates", campaign.trim_end_matches(".toml")))
-        }
-        (None, Shows::Pareto { campaign, .. }) => {
-            plain(&format!("{}-pareto", campaign.trim_end_matches(".toml")))
-        }
-        (None, Shows::Gains { .. }) => "gains".to_owned(),
-    };
-    match before.iter().find(|other| other.name.eq_ignore_ascii_case(&name)) {
-        Some(other) => refuse(
-            format!("its file would be `{name}`, as that of the figure at line {}", other.line),
-            "give it another name: `name = \"...\"`",
-        ),
-        None => Ok(name),
-    }
-}
-
-/// A text in a form that is valid in the name of a file.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|sign| if sign.is_ascii_alphanumeric() || sign == '.' { sign } else { '-' }).collect()
-}
-
-fn is_file_name(name: &str) -> bool {
-    let may_be = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
-    !name.starts_with('.') && !name.is_empty() && name.chars().all(may_be)
-}
-
 /// Checks that a claim is measured by a campaign.
 fn check_measured(campaign: &str, claims: &[Claim]) -> Result<(), ClaimError> {
     let measured = || claims.iter().filter_map(|claim| claim.campaign.as_deref());
@@ -319,6 +333,7 @@ pub(super) fn check_figure(shows: &Shows, campaign: &Campaign) -> Result<(), Cla
     let one;
     let (of, than, named): (_, _, Vec<&String>) = match shows {
         Shows::Curves { of, along, by, than, .. } => (of, than, std::iter::once(along).chain(by).collect()),
+        Shows::HeatMap { of, by, than, .. } => (of, than, vec![by]),
         Shows::Dates { by, .. } if campaign.dates().is_empty() => {
             let hint = "`with_seed = true` on an axis of `calendar` gives each seed one";
             return refuse(format!("a figure over dates by `{by}`: seeds have no dates"), hint);

@@ -193,6 +193,44 @@ fn a_pareto_figure_has_two_measures_and_axes_to_choose_among() {
 }
 
 #[test]
+fn a_heat_map_is_of_one_measure_of_each_class() {
+    let at = CLAIMS.find("[[figure]]").unwrap();
+    let classed = MODEL
+        .replace("measures = [", "measures = [\"class.*.mean_wait\", ")
+        .replace("[scenario]", "[scenario]\nclasses = \"kettimuthu-32\"");
+    let on = |campaign: &str, keys: &str| {
+        let head = "[[figure]]\nkind = \"heat-map\"\ncampaign = \"model.toml\"\ncaption = \"c\"\n";
+        said(&format!("{}{head}{keys}\n", &CLAIMS[..at]), campaign)
+    };
+    let figure = |keys: &str| on(&classed, keys);
+    let waits = "measure = \"class.*.mean_wait\"\nby = \"policy\"\n";
+    assert_eq!(figure(waits).0, "it runs");
+    assert_eq!(
+        figure(&format!("{waits}than = {{ policy = \"fcfs\" }}\nof = {{ policy = \"easy\" }}")).0,
+        "it runs"
+    );
+    assert_eq!(figure("measure = \"class.*.mean_wait\"").0, "10: a figure: it has no `by`");
+    for measure in ["mean_wait", "class.vs_n.mean_wait", "class.*.", "class.*.*"] {
+        let (said_so, hint) = figure(&waits.replace("class.*.mean_wait", measure));
+        assert_eq!(said_so, format!("10: a figure: `{measure}` is not one measure of each class"));
+        assert_eq!(hint, "such as `measure = \"class.*.mean_bounded_slowdown\"`");
+    }
+    let other = figure(&waits.replace("mean_wait", "max_wait"));
+    assert_eq!(other.0, "10: a figure: the campaign does not measure `class.*.max_wait`");
+    let label = figure(&format!("{waits}than = {{ policy = \"fcsf\" }}"));
+    assert_eq!(label.0, "10: a figure: axis `policy` has no `fcsf`; it has fcfs, easy");
+    let two = figure(&format!("{waits}than = {{ policy = [\"fcfs\", \"easy\"] }}"));
+    assert_eq!(two.0, "10: a figure: `than` is not one point");
+    // Without classes there is no such measure; where they differ the tables do, too.
+    let (said_so, hint) = on(&MODEL.replace("measures = [", "measures = [\"*\", "), waits);
+    assert_eq!(said_so, "10: a figure: the jobs of model.toml are not divided into classes");
+    assert!(hint.starts_with("set `classes` in its scenario"), "{hint}");
+    let axis = "\n[[axis]]\nkey = \"classes\"\nvalues = [\"kettimuthu-4\", \"kettimuthu-16\"]\n";
+    let differ = on(&(classed.replace("classes = \"kettimuthu-32\"", "") + axis), waits);
+    assert_eq!(differ.0, "10: a figure: the runs of model.toml have different job classes");
+}
+
+#[test]
 fn figures_have_files_of_their_own() {
     let at = CLAIMS.find("[[figure]]").unwrap();
     let two = |name: &str, other: &str| {

@@ -43,6 +43,12 @@ impl Factor {
         (1.0..=1e15).contains(&billionths).then(|| Self::new(billionths as u64, 1_000_000_000)).flatten()
     }
 
+    /// One over the factor.
+    #[must_use]
+    pub const fn inverse(self) -> Self {
+        Self { num: self.den, den: self.num }
+    }
+
     /// The factor as a floating-point number, for display and statistics only.
     pub fn as_f64(self) -> f64 {
         self.num as f64 / self.den as f64
@@ -159,6 +165,7 @@ mod tests {
         }
         assert_eq!(Factor::from_f64(0.8), "0.8".parse().ok());
         assert_eq!(Factor::from_f64(f64::NAN), None);
+        assert_eq!("1.2".parse::<Factor>().unwrap().inverse().to_string(), "5/6");
     }
 
     #[test]

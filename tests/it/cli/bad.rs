@@ -88,7 +88,7 @@ fn jobs_larger_than_the_machine() {
 /// What is asked for makes no sense: nothing runs, nothing is printed.
 #[test]
 fn requests_that_make_no_sense() {
-    let cases: [(&[&str], &[&str]); 42] = [
+    let cases: [(&[&str], &[&str]); 45] = [
         (&["--policy", "esy"], &["did you mean `easy`?", "there are fcfs, easy", "hint: `gridemu policies`"]),
         (&["--policy", "EASY"], &["did you mean `easy`?"]),
         (&["--policy", "easy", "--policy", "conservativ"], &["did you mean `conservative`?"]),
@@ -112,6 +112,12 @@ fn requests_that_make_no_sense() {
         (&["--policy", "easy", "--load=-1"], &["load of -1"]),
         (&["--policy", "easy", "--load", "nan"], &["load of NaN"]),
         (&["--policy", "easy", "--load", "much"], &["much", "--load"]),
+        (&["--policy", "easy", "--load-factor", "0"], &["`0` is not a factor", "--load-factor"]),
+        (&["--policy", "easy", "--load-factor", "-1.2"], &["`-1.2` is not a factor", "`2/3`"]),
+        (
+            &["--policy", "easy", "--load-factor", "1.2", "--load", "0.5"],
+            &["`--load` and `--load-factor` both"],
+        ),
         (&["--policy", "easy", "--estimates", "wrong"], &["`wrong`", "`exact`", "`tsafrir`"]),
         (&["--policy", "easy", "--estimates", "factor:-1"], &["`factor:-1`", "factor:2.5"]),
         (&["--policy", "easy", "--estimates", "tsafrir[max=5]"], &["`max=5`", "36h"]),
@@ -186,8 +192,9 @@ fn nothing_that_is_asked_for_is_ignored() {
         "profiles": {"p": {"type": "delay", "delay": 5}}}"#;
     let batsim = file(folder.path(), "w.json", batsim);
     let loaded = "lublin[jobs=50,load=0.5]";
-    let cases: [(&str, &[&str], &[&str]); 8] = [
+    let cases: [(&str, &[&str], &[&str]); 9] = [
         (loaded, &["--load", "0.9"], &["`--load`", "both give the load", "hint: leave one"]),
+        (loaded, &["--load-factor", "2"], &["`--load-factor`", "both give the load", "hint: leave one"]),
         (TINY, &["--cap"], &["`--cap` works on SWF logs, not on the Lublin model"]),
         (TINY, &["--clean", "strict"], &["`--clean strict` works on SWF logs"]),
         (&batsim, &["--cap"], &["`--cap` works on SWF logs, not on Batsim workloads"]),

@@ -1,5 +1,6 @@
 //! Commands that do what they are asked.
 
+use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -242,7 +243,68 @@ fn recorded_waits_are_compared_with_the_recorded_load_only() {
         summary["recorded_waits"].as_array().unwrap().clone()
     };
     assert_eq!((&waits(&[])[0]["jobs"], &waits(&[])[0]["recorded_mean"]), (&2.into(), &6.0.into()));
-    assert!(waits(&["--load", "2"]).is_empty());
+    assert!(waits(&["--load", "2"]).is_empty() && waits(&["--load-factor", "2"]).is_empty());
+}
+
+/// A column of `jobs.csv`, job by job.
+fn column(folder: &Path, name: &str) -> Vec<String> {
+    let mut table = csv::Reader::from_path(folder.join("jobs.csv")).unwrap();
+    let at = table.headers().unwrap().iter().position(|column| column == name).unwrap();
+    let mut rows: Vec<(u64, String)> = table
+        .records()
+        .map(|row| row.map(|row| (row[0].parse().unwrap(), row[at].to_owned())).unwrap())
+        .collect();
+    rows.sort();
+    rows.into_iter().map(|(_, value)| value).collect()
+}
+
+/// Kettimuthu 2003, section 4.2: arrival times divided by a constant, run times as they are.
+#[test]
+fn arrival_times_are_divided_by_a_load_factor() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "three.swf", log(&[&row(1, &[]), &row(2, &[]), &row(3, &[])]));
+    let out = folder.path().join("out");
+    let out_text = argument(&out);
+    let submits = |factor: &str| {
+        let options = ["--load-factor", factor, "--out", &out_text];
+        let ran = gridemu(&[&["replay", &path, "--policy", "easy"], &options[..]].concat());
+        assert!(ran.well().out.contains(&format!("--load-factor {factor}")), "{}", ran.out);
+        assert_eq!(column(&out, "run"), ["10", "10", "10"]);
+        // What is written beside the results gives them again.
+        let again = gridemu(&["run", &argument(&out.join("scenario.toml")), "--json"]).json();
+        let fingerprint = std::fs::read_to_string(out.join("summary.json")).unwrap();
+        assert!(fingerprint.contains(again["fingerprint"].as_str().unwrap()), "{factor}");
+        column(&out, "submit")
+    };
+    // Submitted at 10, 20 and 30 s.
+    assert_eq!(submits("2"), ["10", "15", "20"]);
+    assert_eq!(submits("4/3"), ["10", "17.5", "25"]);
+    assert_eq!(submits("0.5"), ["10", "30", "50"]);
+}
+
+/// Run times of 10 s, and estimates of 20, 21 and 5 s; the third job is killed at its estimate.
+#[test]
+fn jobs_are_classified_by_their_estimates() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = [row(1, &[(9, "20")]), row(2, &[(9, "21")]), row(3, &[(9, "5")])];
+    let path = file(folder.path(), "three.swf", log(&rows.each_ref().map(String::as_str)));
+    let out = folder.path().join("out");
+    let out_text = argument(&out);
+    let classes = |options: &[&str]| {
+        let always = ["replay", &path, "--policy", "easy", "--out", &out_text, "--json"];
+        let summary = gridemu(&[&always, options].concat()).json();
+        (column(&out, "class"), summary)
+    };
+    let (labels, summary) = classes(&["--classes", "kettimuthu-32"]);
+    assert_eq!(labels, ["VS N well", "VS N badly", "VS N well"]);
+    assert_eq!(summary["class_preset"], "kettimuthu-32");
+    let badly = summary["classes"].as_array().unwrap().iter().find(|class| class["class"] == "VS N badly");
+    assert_eq!((&badly.unwrap()["jobs"], &badly.unwrap()["max_response"]), (&1.into(), &10.0.into()));
+    // The estimates of the run count, not those of the log.
+    let (labels, _) = classes(&["--classes", "kettimuthu-estimates", "--estimates", "exact"]);
+    assert_eq!(labels, ["well"; 3]);
+    let (labels, _) = classes(&["--classes", "cuts[estimates=1/2]", "--estimates", "log"]);
+    assert_eq!(labels, ["<=2x", ">2x", "<=1x"]);
 }
 
 #[test]

@@ -278,3 +278,60 @@ caption = \"Both.\"
     assert!(both.find(">easy<").unwrap() < both.find(">fcfs<").unwrap(), "in the order of `of`: {both}");
     assert!(!svg("wait-count-9.svg").contains("fcfs"));
 }
+
+/// A table of the classes for each policy, and the changes from one to the other.
+#[test]
+fn a_page_has_heat_maps_of_classes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, pages, store) = (dir.path().join("who"), dir.path().join("pages"), dir.path().join("store"));
+    let figures = "\
+[[figure]]
+kind = \"heat-map\"
+campaign = \"model.toml\"
+measure = \"class.*.mean_bounded_slowdown\"
+by = \"policy\"
+caption = \"Slowdowns.\"
+
+[[figure]]
+kind = \"heat-map\"
+name = \"change\"
+campaign = \"model.toml\"
+measure = \"class.*.max_bounded_slowdown\"
+by = \"policy\"
+than = { policy = \"fcfs\" }
+caption = \"Worst cases.\"
+";
+    paper(&folder, &format!("{CLAIMS}\n{figures}"));
+    let measured =
+        "measures = [\"class.*.mean_bounded_slowdown\", \"class.*.max_bounded_slowdown\", \"class.*.jobs\", ";
+    let campaign = CAMPAIGN
+        .replace("measures = [", measured)
+        .replace("engine =", "classes = \"cuts[run=10 min,run-names=S/L,size=2,size-names=N/W,estimates=1,estimate-names=well/badly]\"\nengine =");
+    fs::write(folder.join("model.toml"), campaign).unwrap();
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let args = ["reproduce", &path(&folder), "--store", &path(&store), "--pages", &path(&pages), "--json"];
+    let found = gridemu(&args).json();
+    assert_eq!(found["paper"]["figures"][0]["kind"], "heat-map");
+    let page = fs::read_to_string(pages.join("who.md")).unwrap();
+    let shown: Vec<&str> = page.lines().filter(|line| line.starts_with("![")).collect();
+    assert_eq!(
+        shown,
+        [
+            "![mean bounded slowdown (well)](who/model-mean-bounded-slowdown-classes-well.svg)",
+            "![mean bounded slowdown (badly)](who/model-mean-bounded-slowdown-classes-badly.svg)",
+            "![largest bounded slowdown, change from fcfs (well)](who/change-well.svg)",
+            "![largest bounded slowdown, change from fcfs (badly)](who/change-badly.svg)",
+        ]
+    );
+    let svg = |name: &str| fs::read_to_string(pages.join("who").join(name)).unwrap();
+    let values = svg("model-mean-bounded-slowdown-classes-well.svg");
+    for text in ["fcfs", "easy", "S", "L", "N", "W"] {
+        assert!(values.contains(&format!(">{text}</text>")), "{text}: {values}");
+    }
+    assert!(values.contains(" jobs</text>"), "{values}");
+    // The model has exact estimates: no job is badly estimated.
+    assert!(!svg("model-mean-bounded-slowdown-classes-badly.svg").contains(" jobs</text>"));
+    let change = svg("change-well.svg");
+    assert!(change.contains(" %</text>") && change.contains(">better</text>"), "{change}");
+    assert!(!change.contains(">fcfs</text>"), "what is compared with is left out: {change}");
+}

@@ -96,24 +96,30 @@ fn shaping(jobs: bool) -> impl Strategy<Value = Shaping> {
     (
         prop::option::of(1_u64..1_500),
         estimates,
-        prop::option::of(prop::sample::select(vec![0.3, 0.9])),
+        (
+            prop::option::of(prop::sample::select(vec![0.3, 0.9])),
+            prop::sample::select(vec!["1", "1.2", "1/3"]),
+        ),
         (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
         1_u64..4,
     )
-        .prop_map(move |(first, estimates, load, (clean, cap, feedback, malleable), seed)| {
-            let estimates: EstimateSource = estimates.parse().unwrap();
-            Shaping {
-                clean: if jobs && clean { Clean::Strict } else { Clean::None },
-                cap: jobs && cap,
-                first,
-                load: load.filter(|_| jobs),
-                estimates,
-                feedback: jobs && feedback,
-                malleable,
-                procs: Some(4),
-                seed,
-            }
-        })
+        .prop_map(
+            move |(first, estimates, (load, load_factor), (clean, cap, feedback, malleable), seed)| {
+                let estimates: EstimateSource = estimates.parse().unwrap();
+                Shaping {
+                    clean: if jobs && clean { Clean::Strict } else { Clean::None },
+                    cap: jobs && cap,
+                    first,
+                    load: load.filter(|_| jobs),
+                    load_factor: Some(load_factor.parse().unwrap()).filter(|_| jobs && load.is_none()),
+                    estimates,
+                    feedback: jobs && feedback,
+                    malleable,
+                    procs: Some(4),
+                    seed,
+                }
+            },
+        )
 }
 
 /// What is written: files go to a folder of the test once the case is drawn.
