@@ -7,6 +7,8 @@ mod figure;
 mod figure_name;
 mod file;
 mod jobs;
+mod statement;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -174,6 +176,20 @@ pub fn reproduce(
     })
 }
 
+/// Checks that nothing is drawn in the runs of a claim on one very log.
+fn check_log(claim: &Claim, axes: &[&str], campaign: &Campaign) -> Result<(), ClaimError> {
+    let drawn = campaign.runs().iter().find(|run| run.drawn && concerns(claim, axes, &run.point));
+    let Some(run) = drawn.filter(|_| claim.on_this_log) else { return Ok(()) };
+    refuse(
+        format!(
+            "claim `{}`: `on_this_log`, and something is drawn at random in its runs ({})",
+            claim.id,
+            run.point.join(", ")
+        ),
+        "leave `on_this_log` out: seeds give an interval",
+    )
+}
+
 /// The job classes that all runs of the campaign have.
 fn same_classes(campaign: &str, found: Option<JobClasses>) -> Result<JobClasses, ClaimError> {
     match found {
@@ -187,20 +203,6 @@ fn same_classes(campaign: &str, found: Option<JobClasses>) -> Result<JobClasses,
             "a table shows the same classes of all runs: leave the axis of `classes` out",
         ),
     }
-}
-
-/// Checks that nothing is drawn in the runs of a claim on one very log.
-fn check_log(claim: &Claim, axes: &[&str], campaign: &Campaign) -> Result<(), ClaimError> {
-    let drawn = campaign.runs().iter().find(|run| run.drawn && concerns(claim, axes, &run.point));
-    let Some(run) = drawn.filter(|_| claim.on_this_log) else { return Ok(()) };
-    refuse(
-        format!(
-            "claim `{}`: `on_this_log`, and something is drawn at random in its runs ({})",
-            claim.id,
-            run.point.join(", ")
-        ),
-        "leave `on_this_log` out: seeds give an interval",
-    )
 }
 
 /// Checks that `campaign`, which requests `measures`, has the measure `id`.

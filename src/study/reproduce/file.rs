@@ -7,13 +7,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-mod statement;
-mod words;
-
-use statement::{expects, values};
-use words::{braces, percent};
-
 use super::figure::{self, Figure, FigureKeys};
+use super::statement::{expects, values};
+use super::words::{braces, percent};
 use crate::experiment::RunError;
 use crate::model::suggestion;
 use crate::study::claims::{Claim, ClaimError, Side, refuse};
@@ -63,32 +59,32 @@ struct PaperKeys {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ClaimKeys {
-    id: Option<String>,
-    paper: Option<String>,
-    group: Option<String>,
-    source: Option<String>,
-    says: Option<String>,
-    campaign: Option<String>,
-    measure: Option<String>,
-    measures: Option<Vec<String>>,
-    than_measures: Option<Vec<String>>,
-    at_least: Option<usize>,
+pub(super) struct ClaimKeys {
+    pub(super) id: Option<String>,
+    pub(super) paper: Option<String>,
+    pub(super) group: Option<String>,
+    pub(super) source: Option<String>,
+    pub(super) says: Option<String>,
+    pub(super) campaign: Option<String>,
+    pub(super) measure: Option<String>,
+    pub(super) measures: Option<Vec<String>>,
+    pub(super) than_measures: Option<Vec<String>>,
+    pub(super) at_least: Option<usize>,
     #[serde(default)]
-    of: BTreeMap<String, Labels>,
+    pub(super) of: BTreeMap<String, Labels>,
     #[serde(default)]
-    than: BTreeMap<String, Labels>,
+    pub(super) than: BTreeMap<String, Labels>,
     #[serde(default)]
-    gain_over: BTreeMap<String, Labels>,
+    pub(super) gain_over: BTreeMap<String, Labels>,
     #[serde(default)]
-    on_this_log: bool,
-    published: Option<Published>,
-    tolerance: Option<Tolerance>,
-    relation: Option<String>,
-    by: Option<String>,
-    along: Option<String>,
-    best: Option<String>,
-    not_comparable: Option<String>,
+    pub(super) on_this_log: bool,
+    pub(super) published: Option<Published>,
+    pub(super) tolerance: Option<Tolerance>,
+    pub(super) relation: Option<String>,
+    pub(super) by: Option<String>,
+    pub(super) along: Option<String>,
+    pub(super) best: Option<String>,
+    pub(super) not_comparable: Option<String>,
 }
 
 /// One or several labels of an axis.
@@ -111,14 +107,14 @@ pub(super) enum Label {
 /// A published number, or one for each of several measures.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-enum Published {
+pub(super) enum Published {
     One(f64),
     Several(Vec<f64>),
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-enum Tolerance {
+pub(super) enum Tolerance {
     Number(f64),
     Share(String),
 }

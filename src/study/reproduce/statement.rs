@@ -1,7 +1,7 @@
 //! What a claim states of its measures.
 
+use super::file::{ClaimKeys, Published, Tolerance};
 use super::words::{percent, range};
-use super::{ClaimKeys, Published, Tolerance};
 use crate::model::suggestion;
 use crate::study::claims::{ClaimError, Expects, refuse};
 use crate::units::counted;
