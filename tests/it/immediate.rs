@@ -121,7 +121,7 @@ impl LocalPolicy for Slow {
             let count = self.task(job).count;
             let Some(victims) = self.victims(count, &free, now) else { continue };
             for victim in victims {
-                actions.push(Action::Suspend { job: victim.job });
+                actions.push(Action::Suspend { job: victim.job, why: None });
                 free.insert_all(&victim.procs);
                 let task = self.task(victim.job);
                 (task.ran, task.runs) = (task.ran(now), false);

@@ -253,7 +253,7 @@ impl LocalPolicy for Slow {
             let first = idle.into_iter().find_map(|i| Some((self.victims(&i, &free, routine, now)?, i)));
             let Some((victims, i)) = first else { break };
             for victim in &victims {
-                actions.push(Action::Suspend { job: victim.job });
+                actions.push(Action::Suspend { job: victim.job, why: None });
                 let task = self.tasks.iter_mut().find(|task| task.job == victim.job).expect("it runs");
                 (task.runs, task.since) = (false, now);
                 free.insert_all(&victim.procs);

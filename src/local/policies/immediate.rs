@@ -99,7 +99,8 @@ impl Immediate {
             };
             for victim in victims {
                 let ran = view.job(victim.job).ran(view.now());
-                self.kept.books.suspend(view, victim.job, ran, (free, &mut pending), actions);
+                let by = (job, idle.line.at(view.now()));
+                self.kept.books.suspend(view, victim.job, ran, by, (free, &mut pending), actions);
             }
         }
         pending.insert_all(free);

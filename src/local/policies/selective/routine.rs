@@ -165,7 +165,7 @@ impl Selective {
         let mut pending = ProcSet::new();
         for victim in victims {
             let span = self.books.run(victim).map_or(Span::ZERO, |run| Span::from_micros(run.waited.den));
-            self.books.suspend(view, victim, span, (free, &mut pending), actions);
+            self.books.suspend(view, victim, span, (job, waited), (free, &mut pending), actions);
         }
         let idle = match suspended {
             Some(_) => self.books.take_suspended(job),
