@@ -33,8 +33,8 @@ mod tests;
 mod trace;
 
 pub use error::{OutputError, hint_for};
-pub(crate) use folder::{TRACE, write_whole};
 pub use folder::{OutputDir, OutputOptions};
+pub(crate) use folder::{TRACE, write_whole};
 pub use job_refs::JobRefs;
 pub use mark::{FileMark, OutputMark, OutputSync, Since};
 pub use reader::{

@@ -55,7 +55,8 @@ impl Ended {
             folder.display(),
             wrong.join(", ")
         );
-        Err(RunError::run(message)
-            .with_hint("the store has the result, not the files; run the scenario again with `--checkpoint-anew`"))
+        Err(RunError::run(message).with_hint(
+            "the store has the result, not the files; run the scenario again with `--checkpoint-anew`",
+        ))
     }
 }

@@ -9,9 +9,10 @@ use gridemu::local::{
     Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Registry, View,
 };
 use gridemu::model::{
-    Job, JobClasses, JobKey, JobMemory, Named, Outcome, ProcSet, SegmentRecord, SiteSpec,
+    ClassifiedBy, Job, JobClasses, JobKey, JobMemory, MemoryLaw, Named, Outcome, ProcSet, SegmentRecord,
+    SiteSpec,
 };
-use gridemu::units::{Rate, Span, Time};
+use gridemu::units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
 
 use crate::support::{self, Ran, With, job, run_with, site};
@@ -42,8 +43,10 @@ impl Terms {
         let Self { factor, strict, every, width, reentry_width, drop, min_gain, away, limit } = self;
         let thousandths = |number: u128| format!("{}.{:03}", number / 1000, number % 1000);
         let (factor, limit) = (thousandths(*factor), limit.map_or("none".to_owned(), thousandths));
-        let (compare, gain) =
-            (if *strict { "above" } else { "at-least" }, min_gain.map_or("none".to_owned(), |gain| gain.to_string()));
+        let (compare, gain) = (
+            if *strict { "above" } else { "at-least" },
+            min_gain.map_or("none".to_owned(), |gain| gain.to_string()),
+        );
         let placement = if *away { "away" } else { "lowest" };
         format!(
             "{name}[factor={factor},compare={compare},every={every} s,width={width},reentry_width={reentry_width},\
@@ -52,7 +55,8 @@ impl Terms {
     }
 
     fn options(&self) -> SelectiveOptions {
-        let millis = |number: u128| format!("{}.{:03}", number / 1000, number % 1000).parse().expect("a factor");
+        let millis =
+            |number: u128| format!("{}.{:03}", number / 1000, number % 1000).parse().expect("a factor");
         SelectiveOptions {
             margin: Margin { factor: millis(self.factor), strict: self.strict },
             every: Span::from_secs(self.every),
@@ -110,11 +114,16 @@ struct Slow {
 }
 
 impl Slow {
+    /// The category of a job that takes so long.
+    fn category_of(&self, runtime: Span, procs: u32) -> usize {
+        self.classes.index(self.classes.of(ClassifiedBy { runtime, estimate: runtime, procs }, 1))
+    }
+
     /// Whether τ is more than limit × average of the category.
     fn is_past(&self, task: &Task, now: Time) -> bool {
         let Some(limit) = self.terms.limit else { return false };
         let estimate = Span::from_micros(task.estimate as u64);
-        let category = self.classes.index(self.classes.of(estimate, task.count, 1));
+        let category = self.category_of(estimate, task.count);
         let (sum, count) = self.finished.get(&category).copied().unwrap_or((1_000_000, 1));
         let (num, den) = task.tau(now);
         num * count * 1_000_000 * 1_000 > limit * sum * den
@@ -233,8 +242,8 @@ impl LocalPolicy for Slow {
                 if change == Change::Ended(job) && view.is_finished(job) {
                     let live = view.job(job);
                     let ran = u128::from(view.now().since(live.ready()).micros()) - gone.waited;
-                    let of = self.classes.of(Span::from_micros(ran as u64), gone.count, 1);
-                    let all = self.finished.entry(self.classes.index(of)).or_default();
+                    let of = self.category_of(Span::from_micros(ran as u64), gone.count);
+                    let all = self.finished.entry(of).or_default();
                     *all = (all.0 + 1_000_000 + gone.waited * 1_000_000 / ran.max(10_000_000), all.1 + 1);
                 }
             }
@@ -299,7 +308,8 @@ fn terms() -> impl Strategy<Value = Terms> {
     let width = proptest::sample::select(vec!["told", "told", "printed", "none"]);
     let drop = proptest::sample::select(vec!["largest", "smallest", "last"]);
     let gain = prop_oneof![3 => Just(None), 1 => (-6_i64..3).prop_map(Some)];
-    let limit = prop_oneof![2 => Just(None), 1 => prop_oneof![Just(1500_u128), 500_u128..4000].prop_map(Some)];
+    let limit =
+        prop_oneof![2 => Just(None), 1 => prop_oneof![Just(1500_u128), 500_u128..4000].prop_map(Some)];
     let every = proptest::sample::select(vec![60_u64, 60, 7, 1]);
     ((factor, any::<bool>(), every), (width, any::<bool>(), drop), (gain, any::<bool>(), limit)).prop_map(
         |((factor, strict, every), (width, reentry_width, drop), (min_gain, away, limit))| Terms {
@@ -318,7 +328,8 @@ fn terms() -> impl Strategy<Value = Terms> {
 
 /// Jobs of a machine of 12, often in full minutes and with equal sizes and lengths, so that there are ties.
 pub(crate) fn jobs(most: usize) -> impl Strategy<Value = Vec<Job>> {
-    let gap = prop_oneof![3 => Just(0_u64), 3 => 1_u64..4, 2 => (0_u64..4).prop_map(|n| n * 60), 2 => 0_u64..300];
+    let gap =
+        prop_oneof![3 => Just(0_u64), 3 => 1_u64..4, 2 => (0_u64..4).prop_map(|n| n * 60), 2 => 0_u64..300];
     let runtime = prop_oneof![1 => Just(0_u64), 4 => (1_u64..8).prop_map(|n| n * 60), 3 => 1_u64..40, 2 => 1_u64..2_000];
     let estimate = prop_oneof![3 => Just(0_u64), 1 => 1_u64..50, 1 => 1_u64..3_000];
     let procs = prop_oneof![4 => 1_u32..5, 3 => 1_u32..13];
@@ -374,7 +385,8 @@ fn two_equal_jobs_are_suspended_n_times_for_the_root_of_two_that_is_one_more() {
         [(0, "2", "1.99"), (1, "1.414214", "1.41"), (2, "1.259922", "1.255"), (3, "1.189208", "1.186")]
     {
         for compare in ["above", "at-least"] {
-            let count = |factor: &str| two_equal_jobs(&format!("ss[factor={factor},every=1 s,compare={compare}]"));
+            let count =
+                |factor: &str| two_equal_jobs(&format!("ss[factor={factor},every=1 s,compare={compare}]"));
             assert_eq!(count(root), n, "s = {root}, {compare}");
             assert_eq!(count(less), n + 1, "s = {less}, {compare}");
         }
@@ -558,7 +570,7 @@ proptest! {
         let ran = support::run(&costly(12, &policy), &jobs);
         prop_assert_eq!(ran.jobs().filter(|job| job.outcome == Outcome::Completed).count(), jobs.len());
         let mut free = costly(12, &policy);
-        free.preemption.memory = JobMemory::Zero;
+        free.preemption.memory = JobMemory::Law(MemoryLaw::Fixed(Bytes::ZERO));
         prop_assert_eq!(support::run(&free, &jobs).records, support::run(&site(12, &policy), &jobs).records);
     }
 }

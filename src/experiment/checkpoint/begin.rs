@@ -42,7 +42,8 @@ pub(in crate::experiment) fn create_store(
             RunError::request(problem).with_hint("give the snapshots their own folder, such as a subfolder")
         );
     }
-    let about = Description::of(scenario, threads, afterwards)?.about(&scenario.resolved.name, scenario.hash)?;
+    let about =
+        Description::of(scenario, threads, afterwards)?.about(&scenario.resolved.name, scenario.hash)?;
     if anew == Anew::Remove || is_unused(plan) {
         Store::clear(&plan.store, StoreOptions::PATIENCE).map_err(RunError::from_store)?;
     }

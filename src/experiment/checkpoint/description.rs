@@ -36,11 +36,7 @@ pub(in crate::experiment) enum Description {
 
 impl Description {
     /// The description of a run of `scenario` whose command is typed in the present folder.
-    pub(super) fn of(
-        scenario: &Scenario,
-        threads: usize,
-        afterwards: &Afterwards,
-    ) -> Result<Self, RunError> {
+    pub(super) fn of(scenario: &Scenario, threads: usize, afterwards: &Afterwards) -> Result<Self, RunError> {
         let folder = std::env::current_dir()
             .map_err(|error| RunError::request(format!("the present folder is gone: {error}")))?;
         let (traces, inputs) = (Self::traces(scenario), Self::inputs(scenario)?);

@@ -152,7 +152,9 @@ impl LocalPolicy for Immediate {
             Change::Moved { job, .. } => {
                 // Its machines wake up first: the quantum begins when it does.
                 let begins = view.job(job).since();
-                if let Some(run) = books.run_mut(job).filter(|run| run.first == view.now() && begins > run.first) {
+                if let Some(run) =
+                    books.run_mut(job).filter(|run| run.first == view.now() && begins > run.first)
+                {
                     run.first = begins;
                 }
             }
@@ -175,7 +177,9 @@ impl LocalPolicy for Immediate {
 
     fn restore(&mut self, saved: &[u8], view: &View<'_>) -> Result<(), String> {
         let kept: Kept = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
-        if let Some(job) = kept.books.jobs().chain(kept.fresh.iter().copied()).find(|job| view.get(*job).is_none()) {
+        if let Some(job) =
+            kept.books.jobs().chain(kept.fresh.iter().copied()).find(|job| view.get(*job).is_none())
+        {
             return Err(format!("it knows a job with key {job} that is not there"));
         }
         self.kept = kept;

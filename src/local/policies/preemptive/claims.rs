@@ -24,7 +24,8 @@ impl Books {
         actions: &mut Actions,
     ) {
         let Some(run) = self.end(job) else { return };
-        let idle = Idle { first: Some(run.first), procs: run.procs, count: run.count, ..Idle::of(view, job, span) };
+        let idle =
+            Idle { first: Some(run.first), procs: run.procs, count: run.count, ..Idle::of(view, job, span) };
         let ours = XFactor::new(Span::from_micros(run.waited.num), span);
         let theirs = XFactor::new(Span::from_micros(theirs.num), Span::from_micros(theirs.den));
         actions.preempt(job, Preempted { by, ours, theirs });

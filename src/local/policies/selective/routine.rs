@@ -182,7 +182,9 @@ impl Selective {
         };
         let Self { options, books, .. } = self;
         match taken {
-            Some(taken) => books.put(view, idle, taken, free, actions, |waited, idle| options.judge(waited, idle)),
+            Some(taken) => {
+                books.put(view, idle, taken, free, actions, |waited, idle| options.judge(waited, idle))
+            }
             None => books.add_idle(view, idle),
         }
     }
