@@ -121,7 +121,7 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
                 Limit::given(factor, &table).map_err(|expected| bad(named, AVERAGE.key, &table, &expected))?
             }
         });
-    } else if let Some(average) = average {
+    } else if let Some(average) = average.filter(|average| average != "running") {
         return Err(bad(named, AVERAGE.key, &average, "of use without a `limit`, such as `limit=1.5`"));
     }
     let able =
