@@ -19,6 +19,7 @@ impl JobTrace {
         let goes_on = self.last.as_ref().is_some_and(|last| {
             last.cause == segment.cause
                 && last.attempt == segment.attempt
+                && last.procs == segment.procs
                 && (last.to == segment.from || self.stood_still(last.to, segment.from))
         });
         let span = segment.to.since(segment.from);
@@ -57,7 +58,9 @@ impl Checker {
         let Some((facts, part)) = place.filter(|_| is_over) else { return };
         let Some(takes) = takes(&facts.spec.preemption, last.cause, &last.procs, part) else { return };
         verdict.count_check(Rule::Attempts);
-        if trace.taken != takes {
+        // One may follow another at once.
+        let whole = trace.taken.micros().checked_rem(takes.micros());
+        if whole.unwrap_or(trace.taken.micros()) != 0 {
             let (job, what) = (platform.job(subject.name), last.cause.name());
             let taken = trace.taken;
             let message =
