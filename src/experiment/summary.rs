@@ -9,8 +9,9 @@ use super::program::{self, Conversation};
 use super::recorder::Recorder;
 use super::single::single;
 use super::workload::Opened;
-use crate::entity::Broker;
+use crate::entity::{Broker, Site};
 use crate::grid::Grid;
+use crate::local::Partition;
 use crate::metrics::{
     Ages, BrokerFacts, GridFacts, GridSummary, Ledger, PlanningSummary, Times, WorkflowSummary,
 };
@@ -86,6 +87,10 @@ impl Run {
             time_s: tally.planning as f64 / 1e6,
             stale: tally.stale,
         });
+        // Where no job was suspended, though it could have been, that is a result.
+        if grid.sites().flat_map(Site::partitions).any(Partition::preempts) {
+            summary.preemption.get_or_insert_default();
+        }
         summary.workflows = summary.workflows.map(|of| counted(of, grid));
         let resolved = &self.scenario().resolved;
         let planned = resolved.site_workloads.iter().flatten().chain(&resolved.portal);

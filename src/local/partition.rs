@@ -199,6 +199,11 @@ impl Partition {
         usage
     }
 
+    /// Whether its policy suspends jobs.
+    pub fn preempts(&self) -> bool {
+        self.state.abilities.preempts
+    }
+
     /// The next instant at which something happens here without a message.
     pub fn next_event(&mut self) -> Option<Time> {
         let sooner = |a: Option<Time>, b: Option<Time>| match (a, b) {

@@ -97,6 +97,11 @@ impl Default for JobMemory {
 }
 
 impl JobMemory {
+    /// Whether it is drawn.
+    pub const fn draws(self) -> bool {
+        matches!(self.law(), Some(MemoryLaw::Uniform { .. }))
+    }
+
     /// Whether no job has any.
     pub fn is_none(self) -> bool {
         self == Self::default()

@@ -99,7 +99,7 @@ impl ResolvedScenario {
     }
 
     /// True if the run draws from the streams of its seed: jobs of a generator without a seed of its own, estimates,
-    /// random churn, choices of a random broker. Otherwise every seed gives the same run.
+    /// random churn, choices of a random broker, the memory of jobs. Otherwise every seed gives the same run.
     pub fn draws(&self, policies: &Policies) -> bool {
         let mut workloads = self.site_workloads.iter().flatten().chain(&self.portal);
         let churns = self.grid.sites.iter().any(|site| site.churn.draws());
@@ -110,7 +110,8 @@ impl ResolvedScenario {
         let broker = self.grid.broker.as_ref();
         let faults =
             broker.is_some_and(|broker| broker.faults.iter().any(|fault| fault.kind.law().is_some()));
-        churns || maps || faults || workloads.any(PlannedWorkload::draws)
+        let memories = self.grid.sites.iter().any(|site| site.preemption.memory.draws());
+        churns || maps || faults || memories || workloads.any(PlannedWorkload::draws)
     }
 }
 
