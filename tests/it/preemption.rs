@@ -9,14 +9,15 @@ use gridemu::local::{
     Preempted, Registry, View, XFactor,
 };
 use gridemu::model::{
-    Cause, EventCause, EventKind, EventRecord, FailureAction, InstantOrder, Job, JobId, JobKey, JobMemory,
-    MemoryLaw, MemoryOf, OnLeave, Outcome, Preemption, ProcSet, Record, SiteSpec, Speedup,
+    Cause, CheckpointInterval, Checkpointing, EventCause, EventKind, EventRecord, FailureAction,
+    InstantOrder, Job, JobId, JobKey, JobMemory, MemoryLaw, MemoryOf, OnLeave, Outcome, Preemption, ProcSet,
+    Record, SiteSpec, Speedup,
 };
 use gridemu::scenario::{Scenario, ScenarioError};
 use gridemu::units::{Bytes, Energy, Power, Rate, Span, Time};
 
 use crate::driver::{Act, Driver, Script, of_grid};
-use crate::support::{With, grid, job, run_with, site, try_run};
+use crate::support::{With, grid, job, reserve, run_with, site, try_run};
 
 /// What the policy does to a job at a time of its plan.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -456,6 +457,59 @@ fn a_job_writes_also_where_its_machine_drains() {
     let (ran, _) = driver.run();
     // Job 2 waits for four processors until 35 s.
     assert_eq!((ran.times(2), ran.times(1)), ((35, 55), (0, 155)));
+}
+
+/// A reservation that begins while a job writes is owed its processors until then; a suspended job holds none.
+#[test]
+fn a_reservation_gets_what_a_job_leaves_when_it_has_written() {
+    let registry = planned(&[(10, Do::Suspend(1)), (60, Do::Resume(1))]);
+    let spec = reserve(four(), "demo", 15, 50, 2);
+    let jobs = [job(1, 0, 4, 100), job(2, 12, 2, 10)];
+    let (ran, _) = Driver::new(&registry, &spec, &jobs, &Script::default()).run();
+    assert_eq!((ran.times(2), ran.times(1)), ((20, 30), (0, 155)));
+    // Two processors from 20 s to 50 s.
+    assert_eq!(ran.usage[0].reserved, 60 * 1_000_000 << Rate::BITS);
+    assert_eq!(ran.tally.short_reservations, 1);
+}
+
+/// The broker recalls only what waits in the queue.
+#[test]
+fn a_suspended_job_is_not_recalled() {
+    let registry = planned(&ONE_FOR_ANOTHER);
+    let script = Script { acts: vec![(Time::from_secs(30), Act::Withdraw(1))], ..Script::default() };
+    let jobs = [of_grid(job(1, 0, 4, 100)), job(2, 10, 4, 20)];
+    let (ran, gone) = Driver::new(&registry, &four(), &jobs, &script).run();
+    assert_eq!(ran.times(1), (0, 135));
+    assert!(gone.iter().all(|(_, gone)| matches!(gone.how, ExitKind::Ended(_))));
+}
+
+/// After 12 s a machine leaves, and checkpoints have kept 10 s of them: 2 s were in vain, and count as waited like the 8 s until it is back. Without
+/// checkpoints all 12 s were in vain.
+#[test]
+fn what_is_lost_was_waited_for_in_vain() {
+    let acts = vec![
+        (Time::from_secs(12), Act::Leave(ProcSet::range(0, 1))),
+        (Time::from_secs(20), Act::Join(ProcSet::range(0, 1))),
+    ];
+    let script = Script { acts, ..Script::default() };
+    let registry = planned(&[]);
+    let told = |checkpoint: Option<Checkpointing>| {
+        let mut spec = four();
+        spec.churn.checkpoint = checkpoint;
+        let mut driver = Driver::new(&registry, &spec, &[job(1, 0, 4, 100)], &script);
+        driver.until(20);
+        let (job, now) = (live(&driver, 1), Time::from_secs(25));
+        (
+            job.ran(now).micros() / 1_000_000,
+            job.waited(now).micros() / 1_000_000,
+            job.xfactor(now).to_string(),
+        )
+    };
+    let interval = CheckpointInterval::Every(Span::from_secs(5));
+    let kept = told(Some(Checkpointing { interval, cost: Span::ZERO }));
+    // It has run 5 s since; (10 + 100) / 100.
+    assert_eq!(kept, (15, 10, "1.10".to_owned()));
+    assert_eq!(told(None), (5, 20, "1.20".to_owned()));
 }
 
 /// Memory that is drawn is drawn by the job, whatever else happens; what a log states counts for it.
