@@ -45,7 +45,7 @@ pub use commands::Commands;
 pub use error::{RunError, RunErrorKind};
 pub use explain::{
     AssignedTo, At, AtState, Attempt, ComparedFront, ComparedPool, ComparedSchedule, ExplainOptions,
-    Explained, ExplainedJob, ExplainedTask, Stretch, WaitPlace, WaitedFor, explain, job_of_task,
+    Explained, ExplainedJob, ExplainedTask, Stretch, Suspended, WaitPlace, WaitedFor, explain, job_of_task,
 };
 pub use export::export_workflow;
 pub use fork::{Branch, Difference, ForkOptions, Futures, fork};

@@ -69,7 +69,7 @@ pub use error::{PartitionError, PolicyError, Violation};
 pub use explanation::{Delay, Explanation, Reason, Skipped, Why};
 pub use kinetic::{Contestant, Line, Quotient, Tournament};
 pub use partition::{Partition, PartitionSave};
-pub use policy::{Action, Actions, Change, LocalPolicy, Placement};
+pub use policy::{Action, Actions, Change, LocalPolicy, Placement, Preempted};
 pub use power::{PowerPolicy, PowerPolicyInfo, PowerRegistry, SleepRule, policies as power_policies};
 pub use profile::{Profile, Slot, SlotRequest};
 pub use queue::{Awake, BackfillWindow, Cursor, Entry, Queue};

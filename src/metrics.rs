@@ -19,6 +19,7 @@ mod grid_run;
 mod groups;
 mod ledger;
 mod limits;
+mod preemption;
 mod purposes;
 mod ratio;
 mod recovery;
@@ -52,6 +53,7 @@ pub use grid_run::{
 pub use groups::Groups;
 pub use ledger::{Account, EnergySummary, Ledger, PerWork, UsageSummary};
 pub use limits::LimitMeasures;
+pub use preemption::PreemptionSummary;
 pub use purposes::{Purpose, Purposes};
 pub use ratio::Ratio;
 pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};

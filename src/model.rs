@@ -70,11 +70,11 @@ pub use partition::{MachineGroup, PartitionSpec};
 pub use per_kwh::{PerKwh, Trace};
 pub use placement::PlacementRule;
 pub use power_cap::PowerPart;
-pub use preemption::{JobMemory, MemoryOf, OnLeave, Preemption};
+pub use preemption::{JobMemory, MemoryLaw, MemoryOf, OnLeave, Preemption};
 pub use procset::{Blocks, Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,
-    SegmentRecord, ready,
+    SegmentRecord, Suspension, ready,
 };
 pub(crate) use registry::standard_policies;
 pub use registry::{About, Alias, Entry, Kind, ParamInfo, Registry, RegistryError};

@@ -25,6 +25,7 @@ mod seen;
 mod segment;
 #[cfg(test)]
 mod tests;
+mod transitions;
 pub(crate) mod workflows;
 
 use std::collections::BTreeMap;

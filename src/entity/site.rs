@@ -140,6 +140,7 @@ impl Site {
                 checkpoint: spec.churn.checkpoint,
                 sleep: if ever { sleep } else { Vec::new() },
                 mean_up: spec.churn.mean_up(part.machines()),
+                seed,
                 preemption: spec.preemption.clone(),
                 failed_attempts: Payer::default(),
             };

@@ -17,7 +17,7 @@ use crate::output::{JobRow, RunFolder};
 use crate::units::{Span, Time};
 pub use facts::{
     AssignedTo, At, AtState, Attempt, ComparedFront, ComparedPool, ComparedSchedule, Explained, ExplainedJob,
-    Stretch, WaitPlace,
+    Stretch, Suspended, WaitPlace,
 };
 use stretches::Stretches;
 pub use task::{ExplainedTask, WaitedFor, job_of_task};
@@ -83,6 +83,7 @@ pub fn explain(
         attempts: Vec::new(),
         stretches: Vec::new(),
         assigned: Vec::new(),
+        suspensions: Vec::new(),
         at: None,
         looks: 0,
         notes: Vec::new(),
@@ -99,6 +100,12 @@ pub fn explain(
         Some(at) => at_instant(&grid, &mut watch, &row, at, &mut explained),
         None => follow(&mut grid, &mut watch, &row, &mut explained)?,
     }
+    let secs = Time::as_secs_f64;
+    explained.suspensions = std::mem::take(&mut watch.suspensions)
+        .into_iter()
+        .filter(|(at, ..)| options.at.is_none_or(|until| *at <= until))
+        .map(|(at, cause, resumed)| Suspended { at_s: secs(at), cause, resumed_s: resumed.map(secs) })
+        .collect();
     if let Some(task) = &mut explained.task {
         task.waits_for(folder, &watch.blockers, options.at.is_none())?;
     }

@@ -159,6 +159,7 @@ impl Found {
             cap.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
         });
         self.may("power policy", &old.power, &new.power, quoted);
+        self.may("what preemption costs", &old.preemption, &new.preemption, ToString::to_string);
         self.may("placement", &old.placement, &new.placement, |rule| rule.name().to_owned());
         let overrun = |allowed: &bool| if *allowed { "allowed".to_owned() } else { "killed".to_owned() };
         let why = "the end of a job is decided at its start";

@@ -36,6 +36,8 @@ impl LiveJob {
             since: now,
             until: now,
             rest: Span::ZERO,
+            suspensions: 0,
+            stopped: now,
             ran: Span::ZERO,
             first_start: grid.and_then(|grid| grid.first_start),
             done: Work::ZERO,

@@ -1,6 +1,6 @@
 //! The interface of a local policy: changes in, actions out.
 
-use super::{Decision, Slot, SlotRequest, StartEstimates, View};
+use super::{Decision, Slot, SlotRequest, StartEstimates, View, XFactor};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Rate, Span, Time};
 
@@ -79,6 +79,8 @@ pub enum Action {
     Suspend {
         /// The job to suspend.
         job: JobKey,
+        /// Why, if it is for another job.
+        why: Option<Preempted>,
     },
     /// Put a suspended job on processors again. If that takes time, it does no work until then ([`super::Phase::Resuming`]).
     Resume {
@@ -116,6 +118,17 @@ pub enum Action {
     },
 }
 
+/// Why a job is suspended: another one gets its processors.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Preempted {
+    /// The job that gets them.
+    pub by: JobKey,
+    /// The expansion factor of the job that is suspended.
+    pub ours: XFactor,
+    /// That of the job that gets its processors.
+    pub theirs: XFactor,
+}
+
 /// The actions of one pass, in order; its wake; and, if requested, the facts of its decision.
 #[derive(Debug, Default)]
 pub struct Actions {
@@ -144,6 +157,21 @@ impl Actions {
     /// Starts a waiting job on `procs` dedicated processors, the lowest free ones.
     pub fn start(&mut self, job: JobKey, procs: u32) {
         self.push(Action::Start { job, placement: Placement::Any(procs), share: Rate::FULL });
+    }
+
+    /// Suspends a running job, which nothing is known to get the processors of.
+    pub fn suspend(&mut self, job: JobKey) {
+        self.push(Action::Suspend { job, why: None });
+    }
+
+    /// Suspends a running job for another one.
+    pub fn preempt(&mut self, job: JobKey, why: Preempted) {
+        self.push(Action::Suspend { job, why: Some(why) });
+    }
+
+    /// Resumes a suspended job on these processors, which it does not share.
+    pub fn resume_on(&mut self, job: JobKey, procs: ProcSet) {
+        self.push(Action::Resume { job, placement: Placement::On(procs), share: Rate::FULL });
     }
 
     /// Adds any action.

@@ -44,6 +44,8 @@ pub struct Settings {
     pub mean_up: Option<Span>,
     /// When the machines of each group sleep; empty if none ever does.
     pub sleep: Vec<SleepRule>,
+    /// The seed of the run, for the memory of jobs that is drawn.
+    pub seed: u64,
     /// What suspending, resuming and resizing jobs costs.
     pub preemption: Preemption,
     /// Who pays for an attempt that failed because of churn.

@@ -135,6 +135,9 @@ pub struct LiveJob {
     pub(super) until: Time,
     /// What is left of a transition that a failure of its machine has interrupted.
     pub(super) rest: Span,
+    /// How often it has been suspended here, and since when it has done no work.
+    pub(super) suspensions: u32,
+    pub(super) stopped: Time,
     /// Time that it has done work, up to `since`; see [`LiveJob::ran`].
     pub(super) ran: Span,
     pub(super) first_start: Option<Time>,

@@ -41,6 +41,11 @@ impl XFactor {
         Self { total: waited.micros().saturating_add(estimate), estimate }
     }
 
+    /// In hundredths, rounded down.
+    pub fn hundredths(self) -> u64 {
+        u64::try_from(u128::from(self.total) * 100 / u128::from(self.estimate)).unwrap_or(u64::MAX)
+    }
+
     /// Whether it is larger than `factor` millionths of the other.
     pub fn exceeds(self, factor: u64, other: Self) -> bool {
         self.against(factor, other) == Ordering::Greater
@@ -89,7 +94,7 @@ impl Ord for XFactor {
 impl fmt::Display for XFactor {
     /// Writes it with two decimals, rounded down.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hundredths = u128::from(self.total) * 100 / u128::from(self.estimate);
+        let hundredths = self.hundredths();
         f.pad(&format!("{}.{:02}", hundredths / 100, hundredths % 100))
     }
 }

@@ -325,6 +325,7 @@ impl Churn {
                 EventCause::None => "no reason given".to_owned(),
                 EventCause::SiteLeft => "the site had left".to_owned(),
                 EventCause::SiteDrains => "the site drained".to_owned(),
+                EventCause::Preempted => "preempted".to_owned(),
                 cause => cause.to_string(),
             };
             Refusals { reason, count }

@@ -10,7 +10,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{
     Elastic, EventCause, EventRecord, JobRecord, Limits, Origin, Outcome, ProcSet, Record, RejectReason,
-    ResponseParts, SegmentRecord, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord, saved_as_text,
+    ResponseParts, SegmentRecord, Suspension, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord,
+    saved_as_text,
 };
 use crate::units::Time;
 
@@ -132,6 +133,15 @@ impl Fingerprint {
             fields.put([b'C', kind]);
             fields.put(amount.to_le_bytes());
         }
+        if let Some(Suspension { number, by, factors: (ours, theirs), lasted }) = event.suspension.as_deref()
+        {
+            fields.put([b'P']);
+            fields.put(number.to_le_bytes());
+            fields.put_option(by.map(|by| by.number.0));
+            fields.put(ours.to_le_bytes());
+            fields.put(theirs.to_le_bytes());
+            fields.put_option(lasted.map(|span| span.micros()));
+        }
         self.add_hash(fields.hash_with(&event.machines));
     }
 
@@ -241,6 +251,7 @@ const fn cause_code(cause: EventCause) -> [u8; 2] {
         EventCause::Silence => [13, 0],
         EventCause::Fault => [14, 0],
         EventCause::SiteDrains => [15, 0],
+        EventCause::Preempted => [16, 0],
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fronts::Fronts;
+use super::preemption::Suspensions;
 use super::{
     Backlog, Churn, Definitions, Elasticity, Exact, Groups, Recovery, RecoveryRule, WaitComparison, Window,
     WorkflowMeasures,
@@ -22,6 +23,7 @@ pub struct GridMeasures {
     pub(super) elastic: Elasticity,
     pub(super) workflows: WorkflowMeasures,
     pub(super) fronts: Fronts,
+    pub(super) suspensions: Suspensions,
     single: Option<Single>,
 }
 
@@ -50,6 +52,7 @@ impl GridMeasures {
             elastic: Elasticity::default(),
             workflows: WorkflowMeasures::new(penalty),
             fronts: Fronts::default(),
+            suspensions: Suspensions::default(),
             single,
         };
         let none = ChurnSpec::default();
@@ -104,6 +107,7 @@ impl GridMeasures {
     fn add_event(&mut self, event: &EventRecord) {
         self.churn.add_event(event);
         self.elastic.add(event);
+        self.suspensions.add(event, self.window);
         if let Some(recovery) = &mut self.recovery {
             recovery.add_event(event);
         }

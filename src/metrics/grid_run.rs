@@ -6,7 +6,8 @@ use super::finishes::finishes;
 use super::{
     Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, ElasticSummary,
     Fingerprint, FinishSummary, FrontSummary, GridMeasures, Groups, Ledger, Measures, Outcomes,
-    PlanningSummary, Quantiles, Recovery, SingleSite, SiteFinish, Summary, Times, Window, WorkflowSummary,
+    PlanningSummary, PreemptionSummary, Quantiles, Recovery, SingleSite, SiteFinish, Summary, Times, Window,
+    WorkflowSummary,
 };
 use crate::broker::outside::ProgramFacts;
 use crate::model::{BrokerSpec, Origin, Payer, Replan, SiteId, SiteSpec};
@@ -143,6 +144,9 @@ pub struct GridSummary {
     /// The fronts that the broker's policy chose from, if it has several objectives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fronts: Option<FrontSummary>,
+    /// Suspensions of jobs, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preemption: Option<PreemptionSummary>,
     /// Elastic commands, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elastic: Option<ElasticSummary>,
@@ -313,6 +317,7 @@ impl GridSummary {
                 let churn = measures.churn.summary(&ledger, recovery);
                 ChurnSummary { replanning: churn.replanning.filter(|_| facts.broker.is_some()), ..churn }
             },
+            preemption: measures.suspensions.summary(),
             elastic: measures.elastic.summary(),
             workflows,
             fingerprint,

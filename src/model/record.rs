@@ -108,12 +108,12 @@ words! {
         Suspend = "suspend",
         /// The job was being resumed.
         Resume = "resume",
-        /// The job adapted to other processors.
-        Resize = "resize",
         /// The job was writing a checkpoint.
         Checkpoint = "checkpoint",
         /// Input or output was being staged.
         Staging = "staging",
+        /// The job adapted to other processors.
+        Resize = "resize",
     }
 }
 
@@ -247,6 +247,10 @@ words! {
         Draining = "draining",
         /// Machines drain no longer, although they have not left.
         Undrained = "undrained",
+        /// A job is suspended: from now on it does no work.
+        Suspended = "suspended",
+        /// A suspended job gets processors again, and goes on when it has read its memory.
+        Resumed = "resumed",
     }
 }
 
@@ -287,6 +291,8 @@ pub enum EventCause {
     Fault,
     /// The whole site drains, and will leave.
     SiteDrains,
+    /// Another job gets its processors.
+    Preempted,
 }
 
 impl fmt::Display for EventCause {
@@ -309,6 +315,7 @@ impl fmt::Display for EventCause {
             Self::Silence => "silence",
             Self::Fault => "fault",
             Self::SiteDrains => "site-drains",
+            Self::Preempted => "preempted",
         })
     }
 }
@@ -343,6 +350,22 @@ pub struct EventRecord {
     pub since_failure: Option<Span>,
     /// The elastic command of the event, if it concerns one.
     pub command: Option<Elastic>,
+    /// What else is known of a job that is suspended or resumed.
+    pub suspension: Option<Box<Suspension>>,
+}
+
+/// What is known of a suspension of a job.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suspension {
+    /// The number of the suspension among those of the job, from 1.
+    pub number: u32,
+    /// The job that gets its processors, if its policy names one.
+    pub by: Option<JobRef>,
+    /// Expansion factors in hundredths, rounded down: that of the job which is suspended, and that of the one which gets its processors. 0 if the policy
+    /// names none.
+    pub factors: (u64, u64),
+    /// When it is resumed: how long it has done no work since it was suspended.
+    pub lasted: Option<Span>,
 }
 
 impl EventRecord {
@@ -362,6 +385,18 @@ impl EventRecord {
             wasted: 0,
             since_failure: None,
             command: None,
+            suspension: None,
+        }
+    }
+
+    /// The cause as it is written: of a job that is suspended for another one with both expansion factors.
+    pub fn cause_text(&self) -> String {
+        match self.suspension.as_deref() {
+            Some(Suspension { by: Some(by), factors: (ours, theirs), .. }) => {
+                let factor = |hundredths: &u64| format!("{}.{:02}", hundredths / 100, hundredths % 100);
+                format!("for {by} ({} against {})", factor(theirs), factor(ours))
+            }
+            _ => self.cause.to_string(),
         }
     }
 
@@ -434,7 +469,7 @@ mod tests {
     fn all_kinds_of_events_are_listed_in_their_order_under_names_of_their_own() {
         assert!(EventKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
         // A new kind goes last.
-        assert_eq!(EventKind::Undrained as usize + 1, EventKind::ALL.len());
+        assert_eq!(EventKind::Resumed as usize + 1, EventKind::ALL.len());
         let names: std::collections::BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), EventKind::ALL.len());
     }

@@ -137,7 +137,7 @@ impl Columns {
     pub(super) fn event(&self, out: &mut Vec<u8>, event: &EventRecord) {
         cells::seconds(out, event.time.micros());
         cells::word(out, event.kind.name());
-        cells::word(out, &cells::text(&event.cause.to_string()));
+        cells::word(out, &cells::text(&event.cause_text()));
         self.names.site(out, event.site);
         match event.partition {
             Some(partition) => self.names.partition(out, event.site, partition),

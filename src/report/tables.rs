@@ -2,10 +2,10 @@
 
 use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
 
-use super::figures::{count, decimals, number, percent};
+use super::figures::{count, decimals, duration, number, percent};
 use crate::metrics::{
-    ClassMeasures, ElasticSummary, GridSummary, LimitMeasures, Measures, Quantiles, RecordedWaits,
-    UsageSummary,
+    ClassMeasures, ElasticSummary, GridSummary, LimitMeasures, Measures, PreemptionSummary, Quantiles,
+    RecordedWaits, UsageSummary,
 };
 use crate::model::Outcome;
 
@@ -169,6 +169,19 @@ pub(super) fn commands(outcomes: &ElasticSummary) -> String {
     if refused > 0 {
         let reasons = outcomes.refused.iter().map(|(why, jobs)| format!("{why} {}", count(*jobs)));
         out += &format!(", {} refused ({})", count(refused), reasons.collect::<Vec<_>>().join(", "));
+    }
+    out
+}
+
+/// Suspensions of jobs: `12 of 9 jobs, at most 1 h 20 min, 8 min in the mean`.
+pub(super) fn suspensions(of: &PreemptionSummary) -> String {
+    let mut out = format!("{} of {} jobs", count(of.suspensions), count(of.jobs));
+    if of.resumed > 0 {
+        out += &format!(
+            ", at most {}, {} in the mean",
+            duration(of.longest_s.unwrap_or(0.0)),
+            duration(of.mean_s.unwrap_or(0.0))
+        );
     }
     out
 }

@@ -13,7 +13,7 @@ mod tests;
 pub(super) use churn::ChurnKeys;
 pub(super) use energy::{Flat, PerKwhKey, SeriesKeys};
 pub(super) use fault::FaultKeys;
-pub(super) use site::SiteKeys;
+pub(super) use site::{PreemptionKeys, SiteKeys};
 pub(super) use workflow::WorkflowKeys;
 pub(super) use workload::{OwnWorkload, WorkloadKeys};
 

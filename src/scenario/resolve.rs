@@ -9,6 +9,7 @@ mod faults;
 mod machines;
 mod network;
 mod power;
+mod preemption;
 mod program;
 mod site;
 mod unused;

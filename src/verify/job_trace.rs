@@ -48,6 +48,9 @@ pub(super) struct JobTrace {
     pub(super) staged: Option<Time>,
     /// Stretches since its last segment in which it stood still because of a machine; the last may be open.
     pub(super) halts: Vec<(Time, Time)>,
+    /// How long its last transition has taken so far, and when it began.
+    pub(super) taken: Span,
+    pub(super) entered: Time,
     /// The time of the last elastic command that changed it.
     pub(super) commanded: Option<Time>,
 }
@@ -55,6 +58,7 @@ pub(super) struct JobTrace {
 impl JobTrace {
     /// Records a segment.
     pub(super) fn add_segment(&mut self, segment: &SegmentRecord, row: Row) {
+        self.add_transition(segment);
         let work = Work::done(segment.rate, segment.to.since(segment.from)).units();
         let goes_on = self.last.as_ref().is_some_and(|last| last.attempt == segment.attempt);
         self.done = if goes_on { self.done + work } else { work };

@@ -192,6 +192,7 @@ impl Names {
             wasted: 0,
             since_failure: None,
             command: row.command,
+            suspension: None,
         })
     }
 

@@ -4,6 +4,7 @@ use super::Checker;
 use super::findings::{Row, Rule, Subject, Violation};
 use super::job_trace::JobTrace;
 use super::platform::stretch;
+use super::transitions::is_transition;
 use crate::model::{Cause, JobRef, PartitionSpec, ProcSet, SegmentRecord};
 use crate::units::Rate;
 
@@ -39,6 +40,7 @@ impl Checker {
         let last = self.traces.get(&name).and_then(|trace| trace.last.clone());
         let goes_on = self.follows(subject, last.as_ref(), segment);
         self.rate(subject, segment);
+        self.transition(subject, last.as_ref(), segment);
         self.place(subject, last.as_ref(), goes_on, segment);
         self.traces.entry(name).or_default().add_segment(segment, row);
     }
@@ -124,7 +126,7 @@ impl Checker {
 
     /// Checks that a job progresses at the rate of its processors.
     fn rate(&mut self, subject: Subject, segment: &SegmentRecord) {
-        let SegmentRecord { site, partition, rate, share, from, ref procs, .. } = *segment;
+        let SegmentRecord { site, partition, rate, share, cause, from, ref procs, .. } = *segment;
         let Self { platform, verdict, .. } = self;
         let state = self.partitions.get(&(site, partition));
         let Some((spec, state)) = platform.partition(site, partition).zip(state) else { return };
@@ -133,7 +135,10 @@ impl Checker {
         }
         // Machines that changed their speed may be slower or faster; the records do not say by how much.
         let speed = spec.speed_on(procs);
-        let wrong = !state.machines.slowed && rate != speed.times(share);
+        let expected = if is_transition(cause) { Rate::ZERO } else { speed.times(share) };
+        // In transition no machine is slow.
+        let is_slowed = state.machines.slowed && expected != Rate::ZERO;
+        let wrong = !is_slowed && rate != expected;
         verdict.count_check(Rule::Work);
         if wrong || share > Rate::FULL {
             let job = platform.job(subject.name);

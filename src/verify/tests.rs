@@ -84,6 +84,7 @@ fn event(time: u64, kind: EventKind, machines: (u32, u32)) -> EventRecord {
         wasted: 0,
         since_failure: None,
         command: None,
+        suspension: None,
     }
 }
 

@@ -31,6 +31,7 @@ fn partition(processors: u32, policy: &str) -> Partition {
         checkpoint: None,
         mean_up: None,
         sleep: Vec::new(),
+        seed: 0,
         preemption: gridemu::model::Preemption::default(),
         failed_attempts: Payer::User,
     };

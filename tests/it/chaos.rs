@@ -9,8 +9,11 @@ use gridemu::local::{
     Abilities, Action, Actions, Change, LocalPolicy, PartitionError, Phase, Placement, PolicyError,
     PolicyInfo, Registry, View, Violation,
 };
-use gridemu::model::{Job, JobKey, Named, Outcome, PlacementRule, ProcSet, SiteSpec, Size, Speedup};
-use gridemu::units::{Rate, Span};
+use gridemu::model::{
+    Job, JobKey, JobMemory, MemoryLaw, MemoryOf, Named, OnLeave, Outcome, PlacementRule, Preemption, ProcSet,
+    SiteSpec, Size, Speedup,
+};
+use gridemu::units::{Bandwidth, Bytes, Rate, Span};
 use proptest::prelude::*;
 
 use crate::invariants::{Case, cases};
@@ -22,7 +25,9 @@ pub(crate) fn chaos() -> PolicyInfo {
     PolicyInfo::new("chaos", |named| {
         let (multiprogramming_level, same) =
             (number(named, "multiprogramming_level") as u32, named.params.contains_key("same"));
-        let chaos = Chaos { stream: number(named, "seed"), multiprogramming_level, same };
+        let costly = named.params.contains_key("costly");
+        let chaos =
+            Chaos { stream: number(named, "seed"), multiprogramming_level, same, costly, moved: false };
         named.params.clear();
         let able = Abilities { same_processors: same, ..free(multiprogramming_level) };
         Ok((Box::new(chaos), able))
@@ -50,6 +55,40 @@ struct Chaos {
     stream: u64,
     multiprogramming_level: u32,
     same: bool,
+    /// Whether it may take time to suspend, resume or resize a job: what follows such an action in a pass would have to count on that.
+    costly: bool,
+    /// Whether this pass has done so.
+    moved: bool,
+}
+
+/// What preemption costs, often nothing.
+pub(crate) fn costs() -> impl Strategy<Value = Preemption> {
+    let bandwidth = || proptest::option::of((1_u64..40).prop_map(|mb| Bandwidth::from_bits(mb * 2_000_000)));
+    let memory = prop_oneof![
+        2 => (0_u64..30_000_000).prop_map(|bytes| JobMemory::Law(MemoryLaw::Fixed(Bytes::new(bytes)))),
+        1 => (0_u64..9_000_000, 0_u64..30_000_000).prop_map(|(least, more)| {
+            JobMemory::Law(MemoryLaw::Uniform { least: Bytes::new(least), most: Bytes::new(least + more) })
+        }),
+    ];
+    let of = prop_oneof![Just(MemoryOf::Processor), Just(MemoryOf::Job)];
+    let on_leave = prop_oneof![Just(OnLeave::Wait), Just(OnLeave::Lose)];
+    let resize = prop_oneof![Just(0_u64), 1_u64..5_000_000].prop_map(Span::from_micros);
+    let drawn = (memory, of, bandwidth(), bandwidth(), bandwidth(), on_leave, resize);
+    let drawn = drawn.prop_map(|(memory, memory_of, write, read, node, on_leave, resize)| Preemption {
+        memory,
+        memory_of,
+        write,
+        read,
+        node,
+        on_leave,
+        resize,
+    });
+    prop_oneof![1 => Just(Preemption::default()), 2 => drawn]
+}
+
+/// What the policy must know of these costs, as a parameter.
+pub(crate) fn costly(costs: &Preemption) -> &'static str {
+    if costs.is_default() { "" } else { ",costly=1" }
 }
 
 /// A live job as the pass goes on.
@@ -74,13 +113,13 @@ struct Board {
 
 impl Board {
     fn on(&self, proc: u32) -> impl Iterator<Item = &Now> {
-        let on = self.jobs.values().filter(|job| matches!(job.phase, Phase::Running | Phase::Stalled));
+        let on = self.jobs.values().filter(|job| job.phase.holds());
         on.filter(move |job| job.place.contains(proc))
     }
 
     /// Shares on a processor; a job that stands still has none.
     fn shares(&self, proc: u32) -> u64 {
-        self.on(proc).filter(|job| job.phase == Phase::Running).map(|job| job.share.units()).sum()
+        self.on(proc).filter(|job| job.phase.is_active()).map(|job| job.share.units()).sum()
     }
 
     fn unused(&self) -> Vec<u32> {
@@ -163,13 +202,14 @@ impl Chaos {
                 actions.push(Action::Start { job: key, placement: place, share });
                 board.jobs.insert(key, Now { phase: Phase::Running, place: set, share, ..now });
             }
-            (Phase::Running | Phase::Suspended, 0) => {
+            (phase, 0) if phase.is_active() || phase == Phase::Suspended => {
                 actions.push(Action::Kill { job: key });
                 board.jobs.remove(&key);
             }
             (Phase::Running, 1..=4) => {
-                actions.push(Action::Suspend { job: key });
+                actions.push(Action::Suspend { job: key, why: None });
                 board.jobs.insert(key, Now { phase: Phase::Suspended, ..now });
+                self.moved = true;
             }
             (Phase::Running, 5..=8) if now.size.is_malleable() => {
                 let job = board.jobs.remove(&key)?;
@@ -178,8 +218,9 @@ impl Chaos {
                 let (place, set) = found?;
                 actions.push(Action::Resize { job: key, placement: place });
                 board.jobs.insert(key, Now { place: set, ..now });
+                self.moved = true;
             }
-            (Phase::Running, _) => {
+            (phase, _) if phase.is_active() => {
                 let full =
                     |proc: u32| board.shares(proc) - now.share.units() + share.units() > Rate::FULL.units();
                 if !now.place.iter().any(full) {
@@ -201,6 +242,7 @@ impl Chaos {
                 };
                 actions.push(Action::Resume { job: key, placement: place, share });
                 board.jobs.insert(key, Now { phase: Phase::Running, place: set, share, ..now });
+                self.moved = true;
             }
             _ => unreachable!("not among these"),
         }
@@ -213,7 +255,9 @@ impl LocalPolicy for Chaos {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut jobs = BTreeMap::new();
-        for phase in [Phase::Waiting, Phase::Running, Phase::Suspended, Phase::Stalled] {
+        let on_their_way = [Phase::Suspending, Phase::Resuming, Phase::Reconfiguring];
+        let others = [Phase::Waiting, Phase::Running, Phase::Suspended, Phase::Stalled];
+        for phase in others.into_iter().chain(on_their_way) {
             for key in view.jobs_in(phase) {
                 let live = view.job(key);
                 let (size, place, share) = (live.size().clone(), live.placement().clone(), live.share());
@@ -244,14 +288,18 @@ impl LocalPolicy for Chaos {
             (0..processors).filter(|proc| board.shares(*proc) > Rate::FULL.units()).collect();
         for (key, job) in &mut board.jobs {
             let on = |proc: &u32| job.place.contains(*proc);
-            if job.phase == Phase::Running && job.share > share && crowded.iter().any(on) {
+            if job.phase.is_active() && job.share > share && crowded.iter().any(on) {
                 actions.push(Action::SetShare { job: *key, share });
                 job.share = share;
             }
         }
         assert_eq!(view.free(), board.unused().len() as u32, "the view tells what is free");
+        self.moved = false;
         for _ in 0..self.below(8) {
             let _ = self.act(&mut board, actions);
+            if self.costly && self.moved {
+                break;
+            }
         }
         if !board.jobs.is_empty() {
             actions.wake_at(view.now() + Span::from_micros(1 + self.below(5_000_000) as u64));
@@ -279,6 +327,7 @@ proptest! {
         seed in 0_u64..1_000_000,
         multiprogramming_level in 1_u32..4,
         same in any::<bool>(),
+        preemption in costs(),
         steps in 0_usize..40,
     ) {
         let registry = Registry::standard().with(chaos());
@@ -287,7 +336,9 @@ proptest! {
         let mut spec = SiteSpec { placement: PlacementRule::Lowest, ..support::awake(spec) };
         spec.cap_power(None).expect("no cap");
         let same = if same { ",same=1" } else { "" };
-        spec.policy = format!("chaos[seed={seed},multiprogramming_level={multiprogramming_level}{same}]").parse().unwrap();
+        let costly = costly(&preemption);
+        spec.policy = format!("chaos[seed={seed},multiprogramming_level={multiprogramming_level}{same}{costly}]").parse().unwrap();
+        spec.preemption = preemption;
         spec.order = gridemu::model::InstantOrder::Instant;
         let ran = run_with(&registry, &spec, &jobs);
         check(&spec, &jobs, &ran, Law { multiprogramming_level, gaps: true, kills: true });
@@ -349,15 +400,15 @@ impl LocalPolicy for Wrong {
             "start-nobody" => start(99, Placement::Any(1)),
             "kill-nobody" => Action::Kill { job: JobKey(99) },
             "start-running" => start(0, Placement::Any(2)),
-            "suspend-waiting" => Action::Suspend { job: three },
+            "suspend-waiting" => Action::Suspend { job: three, why: None },
             "resume-running" => Action::Resume { job: one, placement: on(0, 2), share },
             "resize-waiting" => Action::Resize { job: three, placement: on(4, 8) },
             "share-waiting" => Action::SetShare { job: three, share },
             "kill-waiting" => Action::Kill { job: three },
             "reject-running" => Action::Reject { job: one },
             "suspend-twice" => {
-                actions.push(Action::Suspend { job: one });
-                Action::Suspend { job: one }
+                actions.push(Action::Suspend { job: one, why: None });
+                Action::Suspend { job: one, why: None }
             }
             "too-many" => start(2, Placement::Any(6)),
             "taken" => start(2, on(1, 7)),
@@ -366,11 +417,11 @@ impl LocalPolicy for Wrong {
             "none" => start(2, Placement::Any(0)),
             "beyond-max" => Action::Resize { job: two, placement: on(2, 8) },
             "resume-smaller" => {
-                actions.push(Action::Suspend { job: one });
+                actions.push(Action::Suspend { job: one, why: None });
                 Action::Resume { job: one, placement: on(0, 1), share }
             }
             "elsewhere" => {
-                actions.push(Action::Suspend { job: one });
+                actions.push(Action::Suspend { job: one, why: None });
                 Action::Resume { job: one, placement: on(4, 6), share }
             }
             "no-share" => Action::Start { job: three, placement: Placement::Any(4), share: Rate::ZERO },
@@ -388,7 +439,7 @@ impl LocalPolicy for Wrong {
                 Action::Start { job: JobKey(4), placement: on(0, 1), share }
             }
             "resize-rigid" => Action::Resize { job: one, placement: on(0, 3) },
-            "suspend" => Action::Suspend { job: one },
+            "suspend" => Action::Suspend { job: one, why: None },
             "resize" => Action::Resize { job: two, placement: on(2, 6) },
             "half-block" => start(2, on(5, 9)),
             "wake-now" => return actions.wake_at(view.now()),

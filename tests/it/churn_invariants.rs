@@ -14,7 +14,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::chaos::chaos;
+use crate::chaos::{chaos, costly, costs};
 use crate::churn_rules::check_churn;
 use crate::driver::{Act, Driver, Script, of_grid};
 use crate::invariants::{Case, cases, variants};
@@ -228,12 +228,14 @@ proptest! {
         seed in 0_u64..1_000_000,
         multiprogramming_level in 1_u32..4,
         same in any::<bool>(),
+        preemption in costs(),
         steps in 0_usize..40,
     ) {
         let registry = Registry::standard().with(chaos());
         let mut case = case;
-        let same = if same { ",same=1" } else { "" };
-        case.spec.policy = format!("chaos[seed={seed},multiprogramming_level={multiprogramming_level}{same}]").parse().unwrap();
+        let (same, costly) = (if same { ",same=1" } else { "" }, costly(&preemption));
+        case.spec.policy = format!("chaos[seed={seed},multiprogramming_level={multiprogramming_level}{same}{costly}]").parse().unwrap();
+        case.spec.preemption = preemption;
         case.spec.order = gridemu::model::InstantOrder::Instant;
         case.spec.cap_power(None).expect("no cap");
         // It moves jobs about before they have run for a moment, so that nobody can tell on how many machines they began.

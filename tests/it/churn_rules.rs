@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gridemu::local::{Exit, ExitKind, Registry};
 use gridemu::model::{
-    CheckpointInterval, EventKind, EventRecord, InstantOrder, Job, JobId, JobRecord, MachineState, Outcome,
-    Payer, ProcSet, Record, SegmentRecord, SiteSpec, Size,
+    Cause, CheckpointInterval, EventKind, EventRecord, InstantOrder, Job, JobId, JobRecord, MachineState,
+    Outcome, Payer, ProcSet, Record, SegmentRecord, SiteSpec, Size,
 };
 use gridemu::units::{Rate, Span, Time};
 use gridemu::verify::Rule;
@@ -173,6 +173,7 @@ pub(crate) fn check_churn(
                 whole * u128::from(segment.share.units()) / SHARE * u128::from(factor(proc).units()) / SHARE
             };
             let rate = procs.iter().map(on).min().expect("a processor");
+            let rate = if segment.cause == Cause::Run { rate } else { 0 };
             assert_eq!(u128::from(segment.rate.units()), rate, "job {}: rate from {}", job.id, segment.from);
         }
     }
@@ -299,6 +300,8 @@ fn check_job(
         let target = stretched(allowed - kept, plan);
         let (mut done, mut busy, mut drawn, mut paid) = (0, 0, 0, 0);
         let (mut writing, mut held, mut spent_when_held) = (0, 0, 0);
+        // In transition, in all and up to the last checkpoint.
+        let (mut moved, mut moved_when_held) = (0, 0);
         for (at, segment) in of_attempt.iter().enumerate() {
             assert!(segment.from >= time && segment.from < segment.to, "job {id}: {segment:?} before {time}");
             let halted = history.halts.contains(&(time, segment.from));
@@ -307,6 +310,10 @@ fn check_job(
             let procs = u128::from(segment.procs.len()) * u128::from(segment.share.units());
             let rate = u128::from(segment.rate.units());
             let span = u128::from(segment.to.since(segment.from).micros());
+            if segment.cause != Cause::Run {
+                writing += procs * span;
+                moved += procs * span;
+            }
             let before = done.min(target);
             done += rate * span;
             let after = done.min(target);
@@ -317,6 +324,7 @@ fn check_job(
                 held = is.0;
                 let (interval, overhead) = plan.expect("it wrote one");
                 let boundary = is.0 / interval * (interval + overhead);
+                moved_when_held = moved;
                 spent_when_held = busy + (boundary - before) * procs / rate.max(1);
             }
             busy += procs * span;
@@ -347,7 +355,8 @@ fn check_job(
                 } else {
                     kept += held;
                     assert_eq!(held, split(done.min(target), plan).0);
-                    let until_held = overhead_time(&of_attempt, plan, overhead_until_held, target);
+                    let until_held =
+                        overhead_time(&of_attempt, plan, overhead_until_held, target) + moved_when_held;
                     let useful = spent_when_held - until_held.min(spent_when_held);
                     sums.useful += useful;
                     let wasted = busy - useful - writing;

@@ -11,8 +11,8 @@ use gridemu::broker::Rates;
 use gridemu::grid::WindowOptions;
 use gridemu::model::{
     BrokerSpec, ChurnAct, Distribution, FailureAction, GridContext, GridSpec, InstantOrder, Job, JobId,
-    Limits, Link, Machines, NetworkSpec, PartitionId, PlannedChurn, ProcSet, RandomChurn, Record, Replan,
-    SiteSpec, Size, Speedup,
+    Limits, Link, Machines, NetworkSpec, PartitionId, PlannedChurn, Preemption, ProcSet, RandomChurn, Record,
+    Replan, SiteSpec, Size, Speedup,
 };
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
 use proptest::strategy::{Strategy, ValueTree};
@@ -152,6 +152,10 @@ fn told(case: &GridCase, policy: &str) -> u32 {
         {
             assert_eq!(bytes.pop(), Some(0), "it is not of a task");
         }
+        // Events are written as before jobs were suspended.
+        if matches!(record, Record::Event(_)) {
+            assert_eq!(bytes.pop(), Some(0), "nobody is suspended");
+        }
     }
     // Pools are written as before the broker knew prices over time.
     let mut pools = broker.pools().to_vec();
@@ -178,12 +182,15 @@ fn told(case: &GridCase, policy: &str) -> u32 {
 #[test]
 fn nothing_has_changed_in_what_runs_give() {
     let cases = cases();
-    // Cases are written as before there were traces and groups of failures, and faults.
+    // Cases are written as before there were traces and groups of failures, faults, and costs of preemption.
+    let preemption = format!(", preemption: {:?}", Preemption::default());
     let cases_drawn = [
         ", ends: None",
         ", groups: None",
         ", notice: Span(0)",
         ", traced: None",
+        ", memory: None",
+        &preemption,
         ", heartbeat: None, faults: []",
     ]
     .iter()

@@ -351,6 +351,7 @@ fn partition(registry: &Registry, spec: &SiteSpec, script: &Script) -> Partition
         checkpoint: spec.churn.checkpoint,
         mean_up: script.mean_up,
         sleep: Vec::new(),
+        seed: 0,
         preemption: spec.preemption.clone(),
         failed_attempts: script.failed_attempts,
     };

@@ -1,18 +1,23 @@
 //! Suspending, resuming and resizing jobs where that takes time, worked out by hand.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use gridemu::grid::GridError;
+use gridemu::grid::{GridError, Policies};
 use gridemu::local::{
-    Abilities, Action, Actions, Change, LiveJob, LocalPolicy, Phase, Placement, PolicyInfo, Registry, View,
+    Abilities, Action, Actions, Change, Exit, ExitKind, LiveJob, LocalPolicy, Phase, Placement, PolicyInfo,
+    Preempted, Registry, View, XFactor,
 };
 use gridemu::model::{
-    Cause, FailureAction, Job, JobId, JobKey, JobMemory, Outcome, Preemption, ProcSet, SiteSpec, Speedup,
+    Cause, CheckpointInterval, Checkpointing, EventCause, EventKind, EventRecord, FailureAction,
+    InstantOrder, Job, JobId, JobKey, JobMemory, MemoryLaw, MemoryOf, OnLeave, Outcome, Preemption, ProcSet,
+    Record, SiteSpec, Speedup,
 };
-use gridemu::units::{Bytes, Rate, Span, Time};
+use gridemu::scenario::{Scenario, ScenarioError};
+use gridemu::units::{Bytes, Energy, Power, Rate, Span, Time};
 
-use crate::driver::{Act, Driver, Script};
-use crate::support::{With, grid, job, site, try_run};
+use crate::driver::{Act, Driver, Script, of_grid};
+use crate::support::{With, grid, job, reserve, run_with, site, try_run};
 
 /// What the policy does to a job at a time of its plan.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -58,7 +63,7 @@ impl LocalPolicy for Planned {
                 Do::Suspend(id) => {
                     let job = key_of(view, id);
                     free += if self.at_once { view.job(job).held() } else { 0 };
-                    actions.push(Action::Suspend { job });
+                    actions.push(Action::Suspend { job, why: None });
                 }
                 Do::Resume(id) => {
                     let job = key_of(view, id);
@@ -109,7 +114,7 @@ fn planned_with(plan: &[(u64, Do)], at_once: bool) -> Registry {
 /// Writing takes 10 s, and reading 5 s.
 pub(crate) fn costs() -> Preemption {
     Preemption {
-        memory: JobMemory::Fixed(Bytes::new(20_000_000)),
+        memory: JobMemory::Law(MemoryLaw::Fixed(Bytes::new(20_000_000))),
         write: Some("2 MB/s".parse().expect("a bandwidth")),
         read: Some("4 MB/s".parse().expect("a bandwidth")),
         ..Preemption::default()
@@ -327,6 +332,288 @@ fn a_policy_that_does_not_preempt_takes_over() {
         assert_eq!(ran.job(2).outcome, Outcome::Completed);
         assert_eq!(ran.usage[0].wasted, 0);
     }
+}
+
+/// A processor draws 60 W idle and 100 W busy, and in transition it is busy: job 1 draws that for 115 s. All four are in use until 135 s.
+#[test]
+fn transitions_draw_power_and_are_told() {
+    let registry = planned(&ONE_FOR_ANOTHER);
+    let mut spec = four();
+    let group = &mut spec.partitions[0].groups[0];
+    (group.idle, group.busy) = (Power::from_milliwatts(60_000), Power::from_milliwatts(100_000));
+    spec.record_machines = true;
+    // Its schedule is valid.
+    let ran = run_with(&registry, &spec, &two_jobs());
+    let joules = |energy: Energy| energy.nanojoules() / 1_000_000_000;
+    assert_eq!(joules(ran.job(1).energy), 4 * 115 * 100);
+    assert_eq!(joules(ran.job(1).dynamic), 4 * 115 * 40);
+    assert_eq!(joules(ran.job(2).energy), 4 * 20 * 100);
+    assert_eq!(joules(ran.usage[0].meter()), 4 * 135 * 100);
+    // What is recorded: suspended at 10 s, resumed 30 s later.
+    let events: Vec<&EventRecord> = ran
+        .records
+        .iter()
+        .filter_map(|record| if let Record::Event(event) = record { Some(event) } else { None })
+        .collect();
+    let told = |event: &EventRecord| (event.time, event.kind, event.cause, event.procs, event.job);
+    let one = Some(JobId(1));
+    assert_eq!(
+        events.iter().map(|event| told(event)).collect::<Vec<_>>(),
+        [
+            (Time::from_secs(10), EventKind::Suspended, EventCause::None, 4, one),
+            (Time::from_secs(40), EventKind::Resumed, EventCause::None, 4, one),
+        ]
+    );
+    let suspension = |at: usize| events[at].suspension.as_deref().copied().expect("it says more");
+    assert_eq!((suspension(0).number, suspension(0).lasted), (1, None));
+    assert_eq!((suspension(1).number, suspension(1).lasted), (1, Some(Span::from_secs(30))));
+}
+
+/// The processors of the policy's plan, said to be for another job with both expansion factors.
+#[test]
+fn a_suspension_names_the_job_that_it_is_for() {
+    #[derive(Debug)]
+    struct Prefers;
+    impl LocalPolicy for Prefers {
+        fn on(&mut self, _change: Change, _view: &View<'_>) {}
+        fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
+            for job in view.jobs_in(Phase::Waiting) {
+                if view.free() >= view.job(job).procs() {
+                    return actions.start(job, view.job(job).procs());
+                }
+                for victim in view.jobs_in(Phase::Running) {
+                    let now = view.now();
+                    let (ours, theirs) = (
+                        view.job(victim).xfactor(now),
+                        XFactor::new(Span::from_secs(90), Span::from_secs(20)),
+                    );
+                    actions.preempt(victim, Preempted { by: job, ours, theirs });
+                }
+            }
+        }
+        fn adopt(&mut self, _view: &View<'_>) {}
+    }
+    let able = Abilities { preempts: true, ..Abilities::PLAIN };
+    let prefers = PolicyInfo::new("prefers", move |_| Ok((Box::new(Prefers), able)));
+    let registry = Registry::standard().with(prefers.doc("Suspends whoever runs."));
+    let spec = SiteSpec { policy: "prefers".parse().expect("a policy"), ..four() };
+    let mut driver = Driver::new(&registry, &spec, &two_jobs(), &Script::default());
+    driver.until(30);
+    let suspended = driver.records.iter().find_map(|record| match record {
+        Record::Event(event) if event.kind == EventKind::Suspended => Some(event),
+        _ => None,
+    });
+    let suspended = suspended.expect("job 1 is suspended");
+    assert_eq!(suspended.cause, EventCause::Preempted);
+    assert_eq!(suspended.cause_text(), "for job 2 (5.50 against 1.00)");
+}
+
+/// What a suspended job has written is lost with a machine of it, where it says so: it waits in the queue again, or returns to the broker.
+#[test]
+fn a_suspended_job_may_lose_what_it_has_done() {
+    let registry = planned(&[(10, Do::Suspend(1))]);
+    let acts = vec![
+        (Time::from_secs(30), Act::Leave(ProcSet::range(3, 4))),
+        (Time::from_secs(50), Act::Join(ProcSet::range(3, 4))),
+    ];
+    let script = Script { acts, ..Script::default() };
+    let mut spec = SiteSpec { preemption: Preemption { on_leave: OnLeave::Lose, ..costs() }, ..four() };
+    let (ran, _) = Driver::new(&registry, &spec, &[job(1, 0, 4, 100)], &script).run();
+    assert_eq!(segments(&ran, 1), [(0, 10, Cause::Run), (10, 20, Cause::Suspend), (50, 150, Cause::Run)]);
+    let secs = |secs: u128| secs * 1_000_000 << Rate::BITS;
+    assert_eq!((ran.usage[0].wasted, ran.usage[0].overhead), (secs(40), secs(40)));
+    // One that stands still where it ran would have nothing there.
+    spec.churn.on_failure = FailureAction::Wait;
+    let (waited, _) = Driver::new(&registry, &spec, &[job(1, 0, 4, 100)], &script).run();
+    assert_eq!(waited.times(1), (0, 150));
+    // A job on other processors loses nothing.
+    let (other, _) = Driver::new(&registry, &spec, &[job(1, 0, 3, 100)], &script).run();
+    assert_eq!(other.job(1).outcome, Outcome::Unfinished, "its policy does not resume it");
+    assert_eq!(other.usage[0].wasted, secs(30));
+    // A job of the grid goes back.
+    spec.churn.on_failure = FailureAction::Resubmit;
+    let (_, gone) = Driver::new(&registry, &spec, &[of_grid(job(1, 0, 4, 100))], &script).run();
+    assert!(
+        matches!(gone[..], [(at, Exit { how: ExitKind::Returned { .. }, .. })] if at == Time::from_secs(30))
+    );
+}
+
+/// A job that is being suspended goes on writing where its machine drains, and releases fewer processors then.
+#[test]
+fn a_job_writes_also_where_its_machine_drains() {
+    let registry = planned(&[(10, Do::Suspend(1)), (60, Do::Resume(1))]);
+    // Machine 0 drains while the job writes: it goes on writing, and does not resume there before it drains no longer.
+    let acts = vec![
+        (Time::from_secs(12), Act::Drain(ProcSet::range(0, 1))),
+        (Time::from_secs(35), Act::Stay(ProcSet::range(0, 1))),
+    ];
+    let script = Script { acts, ..Script::default() };
+    let mut driver = Driver::new(&registry, &four(), &two_jobs(), &script);
+    driver.until(12);
+    assert_eq!((live(&driver, 1).phase(), live(&driver, 1).held()), (Phase::Suspending, 3));
+    driver.until(20);
+    let view = driver.partition.view(driver.now);
+    assert_eq!((view.free(), view.capacity()), (3, 3));
+    let (ran, _) = driver.run();
+    // Job 2 waits for four processors until 35 s.
+    assert_eq!((ran.times(2), ran.times(1)), ((35, 55), (0, 155)));
+}
+
+/// A reservation that begins while a job writes is owed its processors until then; a suspended job holds none.
+#[test]
+fn a_reservation_gets_what_a_job_leaves_when_it_has_written() {
+    let registry = planned(&[(10, Do::Suspend(1)), (60, Do::Resume(1))]);
+    let spec = reserve(four(), "demo", 15, 50, 2);
+    let jobs = [job(1, 0, 4, 100), job(2, 12, 2, 10)];
+    let (ran, _) = Driver::new(&registry, &spec, &jobs, &Script::default()).run();
+    assert_eq!((ran.times(2), ran.times(1)), ((20, 30), (0, 155)));
+    // Two processors from 20 s to 50 s.
+    assert_eq!(ran.usage[0].reserved, 60 * 1_000_000 << Rate::BITS);
+    assert_eq!(ran.tally.short_reservations, 1);
+}
+
+/// The broker recalls only what waits in the queue.
+#[test]
+fn a_suspended_job_is_not_recalled() {
+    let registry = planned(&ONE_FOR_ANOTHER);
+    let script = Script { acts: vec![(Time::from_secs(30), Act::Withdraw(1))], ..Script::default() };
+    let jobs = [of_grid(job(1, 0, 4, 100)), job(2, 10, 4, 20)];
+    let (ran, gone) = Driver::new(&registry, &four(), &jobs, &script).run();
+    assert_eq!(ran.times(1), (0, 135));
+    assert!(gone.iter().all(|(_, gone)| matches!(gone.how, ExitKind::Ended(_))));
+}
+
+/// After 12 s a machine leaves, and checkpoints have kept 10 s of them: 2 s were in vain, and count as waited like the 8 s until it is back. Without
+/// checkpoints all 12 s were in vain.
+#[test]
+fn what_is_lost_was_waited_for_in_vain() {
+    let acts = vec![
+        (Time::from_secs(12), Act::Leave(ProcSet::range(0, 1))),
+        (Time::from_secs(20), Act::Join(ProcSet::range(0, 1))),
+    ];
+    let script = Script { acts, ..Script::default() };
+    let registry = planned(&[]);
+    let told = |checkpoint: Option<Checkpointing>| {
+        let mut spec = four();
+        spec.churn.checkpoint = checkpoint;
+        let mut driver = Driver::new(&registry, &spec, &[job(1, 0, 4, 100)], &script);
+        driver.until(20);
+        let (job, now) = (live(&driver, 1), Time::from_secs(25));
+        (
+            job.ran(now).micros() / 1_000_000,
+            job.waited(now).micros() / 1_000_000,
+            job.xfactor(now).to_string(),
+        )
+    };
+    let interval = CheckpointInterval::Every(Span::from_secs(5));
+    let kept = told(Some(Checkpointing { interval, cost: Span::ZERO }));
+    // It has run 5 s since; (10 + 100) / 100.
+    assert_eq!(kept, (15, 10, "1.10".to_owned()));
+    assert_eq!(told(None), (5, 20, "1.20".to_owned()));
+}
+
+/// Memory that is drawn is drawn by the job, whatever else happens; what a log states counts for it.
+#[test]
+fn memory_is_that_of_the_job() {
+    let writes = |memory: &str, jobs: &[Job]| -> Vec<(u64, Span)> {
+        let registry = planned(&[(10, Do::Suspend(1)), (20, Do::Suspend(2))]);
+        let spec = SiteSpec {
+            preemption: Preemption { memory: memory.parse().expect(memory), ..costs() },
+            ..four()
+        };
+        let (ran, _) = Driver::new(&registry, &spec, jobs, &Script::default()).run();
+        let written = ran.segments().filter(|segment| segment.cause == Cause::Suspend);
+        written.map(|segment| (segment.job.0, segment.to.since(segment.from))).collect()
+    };
+    let with_memory = |job: Job, bytes: u64| Job { memory: Some(Bytes::new(bytes)), ..job };
+    let (first, second) = (job(1, 0, 1, 100), job(2, 0, 2, 100));
+    let drawn = writes("2 MB..40 MB", &[first.clone(), second.clone()]);
+    assert_eq!(drawn.len(), 2);
+    assert!(drawn.iter().all(|(_, span)| (Span::SECOND..=Span::from_secs(20)).contains(span)), "{drawn:?}");
+    assert_ne!(drawn[0].1, drawn[1].1);
+    // Another job in between changes no draw.
+    let third = [first.clone(), job(3, 0, 1, 5), second.clone()];
+    assert_eq!(writes("2 MB..40 MB", &third), drawn);
+    let logged = [with_memory(first, 8_000_000), second];
+    assert_eq!(writes("log", &logged), [(1, Span::from_secs(4))]);
+    assert_eq!(writes("log, else 4 MB", &logged), [(1, Span::from_secs(4)), (2, Span::from_secs(2))]);
+    assert_eq!(writes("4 MB", &logged), [(1, Span::from_secs(2)), (2, Span::from_secs(2))]);
+}
+
+/// A site with these keys of preemption, under a policy that preempts or not.
+fn read(keys: &str, policy: &str) -> Result<Scenario, ScenarioError> {
+    let able = Abilities { preempts: true, ..Abilities::PLAIN };
+    let preempting =
+        PolicyInfo::new("preempting", move |_| Ok((Box::new(Dozes), able))).doc("Could suspend jobs.");
+    let machines = "machines = [{ class = 'node', count = 2, cores = 4, memory = '8 GB' }]";
+    let text = format!("[[site]]\nname = 'a'\n{machines}\npolicy = '{policy}'\n[site.preemption]\n{keys}");
+    let policies = Policies::standard().with_local(preempting);
+    Scenario::read(Path::new("here.toml"), &text, &[], &policies)
+}
+
+#[test]
+fn what_preemption_costs_is_read() {
+    let keys = "memory = 'log, else 100 MB..1 GB'\nwrite = '2 MB/s'\nread = '16 Mbit/s'\nnode = '10 MB/s'\non_leave = 'lose'\nresize = '3 s'";
+    let scenario = read(keys, "preempting").expect("it is right");
+    let two = Some("2 MB/s".parse().expect("a bandwidth"));
+    let expected = Preemption {
+        memory: "log, else 100 MB..1 GB".parse().expect("memory"),
+        memory_of: MemoryOf::Processor,
+        write: two,
+        read: two,
+        node: Some("10 MB/s".parse().expect("a bandwidth")),
+        on_leave: OnLeave::Lose,
+        resize: Span::from_secs(3),
+    };
+    assert_eq!(scenario.resolved.grid.sites[0].preemption, expected);
+    assert_eq!(scenario.warnings().len(), 1, "{:?}", scenario.warnings());
+    for (keys, says) in [
+        ("write = '0 MB/s'", "`site.a.preemption.write`: nothing could ever be moved at a bandwidth of 0"),
+        ("memory = '2 GB..1 GB'", "`site.a.preemption.memory`"),
+        (
+            "memory = '1 GB..9 GB'\nwrite = '1 MB/s'",
+            "a processor would have 9 GB, and a machine of `node` has 8 GB; give less, or `memory_of = \"job\"`",
+        ),
+        ("on_leave = 'stay'", "`site.a.preemption.on_leave`"),
+        ("memry = '1 GB'", "`site.a.preemption.memry`: there is no such key (did you mean `memory`?)"),
+    ] {
+        let error = read(keys, "preempting").expect_err(keys).to_string();
+        assert!(error.contains(says), "{keys}: {error}");
+    }
+    assert!(read("memory = '9 GB'\nmemory_of = 'job'\nwrite = '1 MB/s'", "preempting").is_ok());
+}
+
+#[test]
+fn costs_that_nothing_causes_are_told() {
+    let told = |keys: &str, policy: &str| {
+        let scenario = read(keys, policy).expect("it is right");
+        let warnings = scenario.warnings().iter().map(ToString::to_string);
+        warnings.collect::<Vec<_>>().join("\n")
+    };
+    let plain = "memory = '1 GB'\nwrite = '2 MB/s'";
+    assert_eq!(told(plain, "preempting"), "");
+    assert!(told(plain, "easy").contains("`site.a.preemption`: it has no effect: `easy` suspends no jobs"));
+    let says = |keys: &str, text: &str| {
+        assert!(told(keys, "preempting").contains(text), "{}", told(keys, "preempting"))
+    };
+    says("memory = '1 GB'", "it has no effect: it takes no time without `write` or `read`");
+    says("write = '1 MB/s'", "it takes no time, since jobs have no `memory`");
+    says(
+        "memory = '1 GB'\nnode = '1 MB/s'",
+        "`site.a.preemption.node`: it has no effect without `write` or `read`",
+    );
+    says(
+        "memory = '1 GB'\nwrite = '1 MB/s'\nresize = '1 s'",
+        "it has no effect: `preempting` resizes no jobs",
+    );
+}
+
+/// One pass per event is refused for such a policy, by name.
+#[test]
+fn one_pass_per_event_is_refused_for_a_policy_that_preempts() {
+    let spec = SiteSpec { order: InstantOrder::Event, ..four() };
+    let error = grid(&planned(&[]), &spec, &[]).expect_err("it is refused").to_string();
+    assert!(error.contains("`planned`") && error.contains("preempts"), "{error}");
 }
 
 /// Asks for a pass every second, and never does anything.

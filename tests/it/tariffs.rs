@@ -45,6 +45,7 @@ fn partition(machines: u32, on_failure: FailureAction, tariff: SiteTariff) -> Pa
         checkpoint: None,
         mean_up: None,
         sleep: Vec::new(),
+        seed: 0,
         preemption: gridemu::model::Preemption::default(),
         failed_attempts: Payer::User,
     };

@@ -33,6 +33,9 @@ pub struct Explained {
     pub started: u32,
     /// Its attempts in order; if an instant was given, those up to it.
     pub attempts: Vec<Attempt>,
+    /// Its suspensions, in order; if an instant was given, those up to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suspensions: Vec<Suspended>,
     /// The stretches in which it did not run, or the one at the given instant.
     pub stretches: Vec<Stretch>,
     /// Its assignments by the broker, as far as its life was followed.
@@ -82,6 +85,17 @@ pub struct Attempt {
     pub cause: Option<String>,
     /// Processor-seconds of wasted work.
     pub wasted_proc_s: f64,
+}
+
+/// A suspension of a job.
+#[derive(Clone, Debug, Serialize)]
+pub struct Suspended {
+    /// When it ceased to work.
+    pub at_s: f64,
+    /// The cause, as in `events.csv`: the job for which it was suspended, with the expansion factors of both, if its policy named one.
+    pub cause: String,
+    /// When it got processors again; `None` if it had not by the given instant.
+    pub resumed_s: Option<f64>,
 }
 
 /// The state of a job at a given instant.

@@ -23,6 +23,8 @@ pub(super) struct Watch {
     pub(super) tries: Vec<Try>,
     /// Its record, once it has ended.
     pub(super) ended: Option<JobRecord>,
+    /// Its suspensions: when, why, and until when it had no processors.
+    pub(super) suspensions: Vec<(Time, String, Option<Time>)>,
     /// The limit at which it was ended, if it was.
     pub(super) limit: Option<EventKind>,
     /// The attempts that completed although it ran again later, each with the time from which it was to do so.
@@ -95,6 +97,7 @@ impl Watch {
             at: None,
             tries: Vec::new(),
             ended: None,
+            suspensions: Vec::new(),
             limit: None,
             again: Vec::new(),
             blockers: Vec::new(),
@@ -217,7 +220,7 @@ impl Watch {
         let (site, partition, key, _) = self.at?;
         let view: View<'_> = grid.site(site)?.partitions().get(partition)?.view(Time::ZERO);
         let job = view.get(key)?;
-        if job.phase() != Phase::Running {
+        if !job.phase().is_active() {
             return Some(Place::Site { site, partition, key });
         }
         if job.since() > now {
@@ -289,6 +292,13 @@ impl RecordSink for Watch {
             Record::Event(event) if event.job_ref() == Some(self.job) => {
                 if event.kind == EventKind::Repeated {
                     self.again.extend(self.ended.take().map(|ended| (ended.attempts, event.time)));
+                }
+                match event.kind {
+                    EventKind::Suspended => self.suspensions.push((event.time, event.cause_text(), None)),
+                    EventKind::Resumed => {
+                        self.suspensions.last_mut().into_iter().for_each(|last| last.2 = Some(event.time));
+                    }
+                    _ => {}
                 }
                 if matches!(event.kind, EventKind::Overdue | EventKind::Spent) {
                     self.limit = Some(event.kind);

@@ -50,7 +50,7 @@ impl Partition {
             self.state.settle_missing(step.now);
             step.record(self.machine_event(EventKind::Left, cause, &leaving, step.now));
             let lost = self.state.remove_processors(&procs, step);
-            for key in self.state.running_on(&lost) {
+            for key in self.state.running_on(&lost).into_iter().chain(self.state.losing_memory(&lost)) {
                 self.handle_failure(key, cause, step, &mut again);
             }
             self.state.recount();
@@ -322,7 +322,7 @@ impl Partition {
         }
     }
 
-    /// Handles a running job whose machine goes down, or whose attempt fails by itself. Jobs that are to be queued again are added to `again`.
+    /// Handles a running job whose machine goes down, or a suspended one that loses what it has written there, or one whose attempt fails by itself. Jobs that are to be queued again are added to `again`.
     pub(super) fn handle_failure(
         &mut self,
         key: JobKey,
@@ -357,10 +357,14 @@ impl Partition {
         // One that has not begun, because it waits for machines to wake up, has lost nothing: it waits again.
         let on_failure = match on_failure {
             FailureAction::Wait | FailureAction::Fail if job.since > step.now => FailureAction::Requeue,
+            // There is nothing on processors that could stand still.
+            FailureAction::Wait if job.phase == Phase::Suspended => FailureAction::Requeue,
             on_failure => on_failure,
         };
+        let is_suspended = job.phase == Phase::Suspended;
         let site_pays = settings.failed_attempts == Payer::Site && !by_itself;
-        let (placement, held, share) = (job.allocation.procs.clone(), job.held, job.allocation.share);
+        let (placement, share) = (job.allocation.procs.clone(), job.allocation.share);
+        let held = if is_suspended { job.given } else { job.held };
         self.state.settle(key, step);
         let has_run = self.state.table.get(key).is_some_and(LiveJob::has_run);
         let has_begun = !self.state.forget_begin(key, step.now) || has_run;
@@ -369,10 +373,12 @@ impl Partition {
         }
         if on_failure == FailureAction::Wait {
             self.state.stall(key, step);
-        } else {
+        } else if !is_suspended {
             self.state.vacate(&placement, held, share, step);
         }
-        self.state.running -= 1;
+        if !self.state.suspended.remove(&key) {
+            self.state.running -= 1;
+        }
         self.notify(Change::Ended(key), step.now);
         let Some(job) = self.state.table.get_mut(key) else { return };
         (job.expected_end, job.end, job.rate) = (Time::NEVER, Time::NEVER, Rate::ZERO);

@@ -93,7 +93,7 @@ impl Partition {
                 self.defer(job, placement, share, step.now)
             }
             Action::Start { job, placement, share } => self.start(job, placement, share, step),
-            Action::Suspend { job } => self.suspend(job, step),
+            Action::Suspend { job, why } => self.suspend(job, why, step),
             Action::Resume { job, placement, share } => self.resume(job, placement, share, step),
             Action::Resize { job, placement } => self.resize(job, placement, step),
             Action::SetShare { job, share } => self.set_share(job, share, step),

@@ -2,23 +2,24 @@
 
 use super::Partition;
 use crate::local::error::{PartitionError, Violation};
-use crate::local::policy::{Change, Placement};
+use crate::local::policy::{Change, Placement, Preempted};
 use crate::local::state::State;
 use crate::local::{LiveJob, Phase, Step};
-use crate::model::JobKey;
+use crate::model::{EventCause, EventKind, EventRecord, JobKey, OnLeave, Suspension};
 use crate::units::{Rate, Span, Work};
 
 type Checked = Result<(), PartitionError>;
 
 impl Partition {
     /// Suspends a running job: at once, or when it has written its memory. One that waits for machines to wake up has none.
-    pub(super) fn suspend(&mut self, key: JobKey, step: &mut Step<'_>) -> Checked {
+    pub(super) fn suspend(&mut self, key: JobKey, why: Option<Preempted>, step: &mut Step<'_>) -> Checked {
         let declared =
             |state: &State, _: &LiveJob| State::declared(state.abilities.preempts, "suspends jobs");
         self.checked(key, "suspend", step.now, declared)?;
         self.expect(key, "suspend", step.now, &[Phase::Running])?;
         self.state.settle(key, step);
         self.state.forget_begin(key, step.now);
+        self.note_suspended(key, why, EventCause::None, step);
         let Some(live) = self.state.table.get(key) else { return Ok(()) };
         let (takes, from) = (self.state.suspends_in(live), live.expected_end);
         if takes.is_zero() {
@@ -54,6 +55,7 @@ impl Partition {
             let takes = state.resumes_in(live, &placement);
             Ok((placement, takes))
         })?;
+        self.note_resumed(key, placement.len(), step);
         self.state.running += 1;
         self.state.suspended.remove(&key);
         self.put(key, placement, share, (Phase::Resuming, takes), step)?;
@@ -108,14 +110,45 @@ impl Partition {
             live.phase == Phase::Resuming
                 || live.phase == Phase::Running && live.since > step.now && live.has_run()
         };
-        let can = self.state.abilities.preempts;
+        let can = self.state.abilities.preempts && self.state.settings.preemption.on_leave == OnLeave::Wait;
         if !can || !self.state.table.get(key).is_some_and(waits) {
             return false;
         }
         self.state.settle(key, step);
         self.state.forget_begin(key, step.now);
+        self.note_suspended(key, None, EventCause::MachineLeft, step);
         self.leave_suspended(key, step);
         true
+    }
+
+    /// Records that a job does no work from now on, and why.
+    fn note_suspended(
+        &mut self,
+        key: JobKey,
+        why: Option<Preempted>,
+        cause: EventCause,
+        step: &mut Step<'_>,
+    ) {
+        let by = why.and_then(|why| self.state.table.get(why.by)).map(|by| self.state.job_ref(by));
+        let Some(live) = self.state.table.get_mut(key) else { return };
+        live.suspensions += 1;
+        live.stopped = step.now;
+        let factors = why.map_or((0, 0), |why| (why.ours.hundredths(), why.theirs.hundredths()));
+        let suspension = Suspension { number: live.suspensions, by, factors, lasted: None };
+        let cause = if by.is_some() { EventCause::Preempted } else { cause };
+        if let Some(live) = self.state.table.get(key) {
+            let event = self.state.job_event(step.now, EventKind::Suspended, cause, live, live.held);
+            step.record(EventRecord { suspension: Some(Box::new(suspension)), ..event });
+        }
+    }
+
+    /// Records that a suspended job gets so many processors, and how long it has done no work.
+    fn note_resumed(&mut self, key: JobKey, procs: u32, step: &mut Step<'_>) {
+        let Some(live) = self.state.table.get(key) else { return };
+        let lasted = Some(step.now.since(live.stopped));
+        let suspension = Suspension { number: live.suspensions, lasted, ..Suspension::default() };
+        let event = self.state.job_event(step.now, EventKind::Resumed, EventCause::None, live, procs);
+        step.record(EventRecord { suspension: Some(Box::new(suspension)), ..event });
     }
 
     /// A job leaves its processors suspended, otherwise than by the pass that suspends it.

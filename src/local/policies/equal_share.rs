@@ -1,8 +1,8 @@
 //! Time sharing at equal rates.
 
 use crate::local::{
-    Abilities, Action, Actions, Arrivals, Change, LocalPolicy, Placement, PolicyInfo, Rule,
-    StartEstimates, View,
+    Abilities, Action, Actions, Arrivals, Change, LocalPolicy, Placement, PolicyInfo, Rule, StartEstimates,
+    View,
 };
 use crate::model::{JobKey, ParamInfo, ProcSet};
 use crate::units::{Rate, Time};

@@ -3,8 +3,9 @@
 use super::State;
 use crate::local::error::PartitionError;
 use crate::local::{LiveJob, Phase, Step};
-use crate::model::{Cause, JobKey, JobMemory, JobRef, ProcSet};
+use crate::model::{Cause, JobKey, JobMemory, JobRef, MemoryLaw, MemoryOf, OnLeave, ProcSet};
 use crate::units::{Bytes, Rate, Span, Time};
+use crate::workload::random::Stream;
 
 impl Cause {
     /// Why a job in this phase holds its processors.
@@ -19,11 +20,35 @@ impl Cause {
 }
 
 impl State {
-    /// The memory of a job, as far as it has to be written and read: none if it has not begun to run.
-    fn memory_of(&self, job: &LiveJob) -> Bytes {
-        match self.settings.preemption.memory {
-            JobMemory::Fixed(memory) if job.has_run() => memory,
-            _ => Bytes::ZERO,
+    /// The memory of a job, as far as it has to be written and read, and of what it is the memory: none if it has not begun to run.
+    fn memory_of(&self, job: &LiveJob) -> (Bytes, MemoryOf) {
+        let costs = &self.settings.preemption;
+        if !job.has_run() {
+            return (Bytes::ZERO, costs.memory_of);
+        }
+        let drawn = |law: &MemoryLaw| match *law {
+            MemoryLaw::Fixed(memory) => memory,
+            MemoryLaw::Uniform { least, most } => {
+                // By the job alone, so that no policy changes a draw.
+                let of = match job.number() {
+                    Some(number) => format!("job {number}"),
+                    None => format!("job {} of {}", job.id(), self.settings.site_name),
+                };
+                let more =
+                    Stream::new(self.settings.seed, &of, "memory").below(most.count() - least.count() + 1);
+                Bytes::new(least.count() + more)
+            }
+        };
+        match &costs.memory {
+            JobMemory::Law(law) => (drawn(law), costs.memory_of),
+            JobMemory::Logged { otherwise } => {
+                let of_task = || job.job.needs()?.memory;
+                match (job.job.memory, of_task()) {
+                    (Some(memory), _) => (memory, MemoryOf::Processor),
+                    (None, Some(memory)) => (memory, MemoryOf::Job),
+                    (None, None) => (otherwise.as_ref().map_or(Bytes::ZERO, drawn), costs.memory_of),
+                }
+            }
         }
     }
 
@@ -91,6 +116,17 @@ impl State {
         if let Some(job) = self.table.get_mut(key) {
             job.expected_end = Time::NEVER;
         }
+    }
+
+    /// Suspended jobs that lose what they have written, because machines of these processors go down, in order of arrival.
+    pub(in crate::local) fn losing_memory(&self, lost: &ProcSet) -> Vec<JobKey> {
+        if self.suspended.is_empty() || self.settings.preemption.on_leave == OnLeave::Wait {
+            return Vec::new();
+        }
+        let loses = |job: &LiveJob| {
+            job.phase == Phase::Suspended && job.has_run() && !job.allocation.procs.is_disjoint(lost)
+        };
+        self.keys(loses)
     }
 
     /// What is left of suspended jobs, as far as they are estimated: processors × time, in processor-microseconds.

@@ -93,6 +93,7 @@ fn a_fingerprint_sees_every_field_of_an_event() {
         EventRecord { attempt: 2, ..base.clone() },
         EventRecord { wasted: 1, ..base.clone() },
         EventRecord { since_failure: None, ..base.clone() },
+        EventRecord { suspension: Some(Box::default()), ..base.clone() },
     ];
     for event in changed {
         assert_ne!(of(&event), of(&base), "{event:?}");

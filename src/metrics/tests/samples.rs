@@ -82,6 +82,7 @@ pub(crate) fn machines(kind: EventKind, secs: u64, machines: u32) -> EventRecord
         wasted: 0,
         since_failure: None,
         command: None,
+        suspension: None,
     }
 }
 
@@ -207,6 +208,7 @@ prop_compose! {
             wasted,
             since_failure: since.map(Span::from_micros),
             command: None,
+            suspension: None,
         }
     }
 }

@@ -46,6 +46,8 @@ pub struct GanttBar {
     pub wasted: bool,
     /// Whether the job was killed at the end of the bar.
     pub killed: bool,
+    /// Whether the job held its processors without doing work, because it was suspended or resumed.
+    pub overhead: bool,
 }
 
 /// A line from a failed attempt to the next attempt of the job.
@@ -190,6 +192,10 @@ impl GanttChart {
             let ink = self.groups.first().map_or(Ink::Series(0), |(_, ink)| *ink);
             entries.push(("failed attempt (pale)".to_owned(), ink, Swatch::Faint));
         }
+        if self.bars.iter().any(|bar| bar.overhead) {
+            let ink = self.groups.first().map_or(Ink::Series(0), |(_, ink)| *ink);
+            entries.push(("suspending or resuming (pale)".to_owned(), ink, Swatch::Faint));
+        }
         if self.bars.iter().any(|bar| bar.killed) {
             entries.push(("killed at its estimate".to_owned(), Ink::Wasted, Swatch::Line));
         }
@@ -242,8 +248,8 @@ impl GanttChart {
         let single = self.bars.len() <= SINGLE;
         // A bar as thin as a hair is too narrow for a tooltip, until a page enlarges it.
         let apart = |data_width: i32| self.bars.len() <= FEW || sheet.is_page() || data_width >= HAIR;
-        let alpha = |wasted: bool| if wasted { 0.3 } else { 0.92 };
-        // The merged bars, by colour and by whether the attempt failed.
+        let alpha = |pale: bool| if pale { 0.3 } else { 0.92 };
+        // The merged bars, by colour and by whether they are pale: the attempt failed, or did no work.
         let mut merged: BTreeMap<(u8, bool), (Ink, String)> = BTreeMap::new();
         let (mut wasted, mut killed) = (String::new(), String::new());
         for bar in &self.bars {
@@ -262,9 +268,9 @@ impl GanttChart {
             }
             let width = plot.at(bar.to, 0.0).0 - plot.at(bar.from, 0.0).0;
             if single && apart(width) {
-                sheet.fill(&data, ink(bar), alpha(bar.wasted), Some(&bar.title));
+                sheet.fill(&data, ink(bar), alpha(bar.wasted || bar.overhead), Some(&bar.title));
             } else {
-                let key = (ink(bar).index(), bar.wasted);
+                let key = (ink(bar).index(), bar.wasted || bar.overhead);
                 merged.entry(key).or_insert_with(|| (ink(bar), String::new())).1 += &data;
             }
         }
@@ -311,7 +317,7 @@ impl GanttChart {
             if room < 10.5 || text_width(&bar.label, size) + 2 * UNIT > right - left {
                 continue;
             }
-            let ink = if bar.wasted { Ink::Text } else { Ink::Paper };
+            let ink = if bar.wasted || bar.overhead { Ink::Text } else { Ink::Paper };
             let baseline = (low + high) / 2 + (size * 3.6) as i32;
             sheet.text(&bar.label, ((left + right) / 2, baseline), size, ink, Anchor::Middle, false);
         }

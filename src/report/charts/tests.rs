@@ -32,6 +32,7 @@ fn bar(row: usize, from: f64, to: f64, procs: std::ops::Range<u32>, job: u64) ->
         title: format!("job {job}"),
         wasted: false,
         killed: false,
+        overhead: false,
     }
 }
 

@@ -25,6 +25,7 @@ fn chart() -> GanttChart {
         title: format!("job 7\n{from}"),
         wasted: false,
         killed: false,
+        overhead: false,
     };
     let event = |at: f64, number: usize| TimeEvent { at, number, what: format!("event {number}") };
     GanttChart {

@@ -37,6 +37,7 @@ pub fn explained_text(facts: &Explained, all: bool) -> String {
     if facts.started > 1 || facts.attempts.len() > 1 {
         out += &format!("\n{}", attempts(facts, all));
     }
+    out += &suspensions(facts, all);
     if let Some(at) = &facts.at {
         let attempt = at.attempt.filter(|_| facts.started > 1);
         let which = attempt.map(|attempt| format!(", attempt {attempt} of {}", facts.started));
@@ -53,6 +54,28 @@ pub fn explained_text(facts: &Explained, all: bool) -> String {
     out += &waits(facts, all);
     out.extend(facts.notes.iter().map(|note| format!("\n{}", wrapped("note: ", note))));
     out
+}
+
+/// When and why the job was suspended, and for how long: each suspension, or the first and the last of many.
+fn suspensions(facts: &Explained, all: bool) -> String {
+    let made = &facts.suspensions;
+    let left_out = if all || made.len() <= MOST { 0..0 } else { ENDS..made.len() - ENDS };
+    let mut out = String::new();
+    for (at, one) in made.iter().enumerate() {
+        if left_out.start == at && !left_out.is_empty() {
+            out += &format!("... {} more suspensions (`--all` shows them)\n", count(left_out.len() as u64));
+        }
+        if left_out.contains(&at) {
+            continue;
+        }
+        let why = if one.cause.is_empty() { String::new() } else { format!(" {}", one.cause) };
+        let long = match one.resumed_s {
+            Some(resumed) => format!("until {} ({})", clock(resumed), duration(resumed - one.at_s)),
+            None => "and not resumed".to_owned(),
+        };
+        out += &format!("suspended at {}{why}, {long}\n", clock(one.at_s));
+    }
+    if out.is_empty() { out } else { format!("\n{out}") }
 }
 
 /// The whole life of the job in one sentence.

@@ -1,7 +1,7 @@
 //! Lines under the tables: outcomes of jobs, decisions of the broker, and the time of the run itself.
 
 use super::super::figures::{count, duration, number, wrapped};
-use super::super::tables::{commands, dedicated, limits, outcomes, processor_time};
+use super::super::tables::{commands, dedicated, limits, outcomes, processor_time, suspensions};
 use super::WIDTH;
 use super::workflows::workflows;
 use crate::metrics::{GridSummary, PlanningSummary, Quantiles};
@@ -44,12 +44,13 @@ pub(super) fn few_facts(run: &GridSummary) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Dedicated jobs, elastic commands and limits, if there are any.
+/// Dedicated jobs, suspensions, elastic commands and limits, if there are any.
 pub(super) fn of_some_jobs(run: &GridSummary) -> impl Iterator<Item = (&'static str, String)> {
     let dedicated = dedicated(&run.measures).map(|starts| ("dedicated jobs", starts));
     let elastic = run.elastic.as_ref().map(|of| ("elastic commands", commands(of)));
     let limits = run.measures.limits.as_ref().map(|kept| ("limits", limits(kept)));
-    dedicated.into_iter().chain(elastic).chain(limits)
+    let suspended = run.preemption.as_ref().map(|of| ("suspensions", suspensions(of)));
+    dedicated.into_iter().chain(suspended).chain(elastic).chain(limits)
 }
 
 /// The parts of the wall-clock time of the run; `verb` names the middle one.

@@ -153,7 +153,9 @@ impl Tally {
         let named = (key, row.attempt);
         let again = jobs.again.contains(&named);
         let fact = Fact { group: colours.of(&fact, row.origin), again, ..fact };
-        let stretch = Stretch { key: named.0, attempt: row.attempt, place, from, to, procs: row.processors };
+        let overhead = matches!(row.cause, Cause::Suspend | Cause::Resume | Cause::Resize);
+        let stretch =
+            Stretch { key: named.0, attempt: row.attempt, place, from, to, procs: row.processors, overhead };
         if let Some(detail) = self.detail.as_mut().filter(|detail| detail.meets(&stretch)) {
             detail.take(stretch.clone(), fact);
         }

@@ -58,6 +58,8 @@ pub(super) struct Stretch {
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) procs: ProcSet,
+    /// Whether the job did no work, because it was suspended or resumed.
+    pub(super) overhead: bool,
 }
 
 struct Bar {
@@ -218,6 +220,7 @@ impl Schedule {
             title,
             wasted: *wasted,
             killed: fact.killed && stretch.to == fact.end,
+            overhead: stretch.overhead,
         };
         let bars = bars.iter().map(|bar| drawn(bar, text(&|| tooltip(bar, places)))).collect();
         let joins = if self.joins.len() <= JOINS && barred { self.joins } else { Vec::new() };

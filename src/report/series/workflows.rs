@@ -269,6 +269,7 @@ fn draw(folder: &RunFolder, drawn: &mut [Drawn], mut parts: Vec<Part>) -> Result
             from,
             to,
             procs: row.processors,
+            overhead: false,
         };
         for part in parts.iter_mut().filter(|part| part.schedule.meets(&stretch)) {
             part.take(row.origin, &stretch);

@@ -1,6 +1,6 @@
 //! A site.
 
-use crate::model::{DayRates, InstantOrder, Named, PlacementRule};
+use crate::model::{DayRates, InstantOrder, JobMemory, MemoryOf, Named, OnLeave, PlacementRule};
 use crate::scenario::keys::{ChurnKeys, MachineKeys, OwnWorkload, PerKwhKey, ReservationKeys};
 use crate::scenario::kind::forms::PowerCapKey;
 use crate::scenario::kind::key::keys;
@@ -61,8 +61,32 @@ keys! {
         churn: Or<Nothing, ChurnKeys> => "the scenario's";
         /// Where its files of [workflows](workflows.md#enactment) lie, such as `{ bandwidth = "10 Gbit/s", capacity = "5 TB" }`.
         storage: Option<StorageKeys> => "without limits";
+        /// What it costs to suspend and to resume jobs, see [preemption](preemption.md): `[site.preemption]`. Without it both happen at once.
+        preemption: Option<PreemptionKeys> => "none";
         /// Processors that are kept from the queue for a time: `[[site.reservation]]`.
         reservation: Option<Vec<ReservationKeys>> => "none";
+    }
+}
+
+keys! {
+    /// What it costs to suspend, resume and resize jobs, under a policy that does so.
+    PreemptionKeys, "a table of costs of preemption" {
+        /// The memory of a job, which it writes when it is suspended: `"512 MB"`; drawn for each job, `"100 MB..1 GB"`; or as its log or workflow states it, `"log"`, or
+        /// `"log, else 512 MB"` for jobs of which nothing is stated.
+        memory: Option<JobMemory> => "none";
+        /// Of what that is the memory: of each `"processor"` of the job, or of the `"job"`, evenly on its processors. What a log or a workflow states says so itself.
+        memory_of: MemoryOf = MemoryOf::Processor;
+        /// Bandwidth at which each processor writes, such as `"2 MB/s"`; without it writing takes no time.
+        write: Option<Bandwidth> => "none";
+        /// Bandwidth at which each processor reads its memory when the job is resumed; without it reading takes no time.
+        read: Option<Bandwidth> => "none";
+        /// Bandwidth of a machine, which the processors that a job has there share.
+        node: Option<Bandwidth> => "unlimited";
+        /// What becomes of a suspended job one of whose machines goes down: it keeps what it has written (`"wait"`), or loses what it has done, like an attempt that
+        /// fails (`"lose"`).
+        on_leave: OnLeave = OnLeave::Wait;
+        /// How long a malleable job does no work when its processors change, under a policy that resizes jobs.
+        resize: Span = Span::ZERO;
     }
 }
 

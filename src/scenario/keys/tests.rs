@@ -8,7 +8,7 @@ use crate::grid::Policies;
 use crate::model::{BrokerSpec, Named};
 use crate::scenario::Scenario;
 use crate::scenario::keys::churn::GroupKeys;
-use crate::scenario::keys::site::StorageKeys;
+use crate::scenario::keys::site::{PreemptionKeys, StorageKeys};
 use crate::scenario::kind::key::{KeyInfo, Table};
 use crate::scenario::kind::reading::read;
 use crate::scenario::kind::title;
@@ -22,7 +22,7 @@ type Part = (&'static str, &'static [KeyInfo]);
 /// The tables of the page, by the names of their marks.
 const TABLES: [(&str, &[Part]); 14] = [
     ("run", &[("", ScenarioKeys::KEYS), ("measure.", WindowKeys::KEYS), ("clock.", ClockKeys::KEYS)]),
-    ("site", &[("", SiteKeys::KEYS), ("storage.", StorageKeys::KEYS)]),
+    ("site", &[("", SiteKeys::KEYS), ("storage.", StorageKeys::KEYS), ("preemption.", PreemptionKeys::KEYS)]),
     ("series", &[("", SeriesKeys::KEYS)]),
     ("machines", &[("", MachineKeys::KEYS)]),
     ("reservation", &[("", ReservationKeys::KEYS)]),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::quantity::{Quantity, exact};
-use crate::model::{DayRates, GroupSize, JobClasses};
+use crate::model::{DayRates, GroupSize, JobClasses, JobMemory};
 use crate::scenario::expectation::Expectation;
 use crate::units::{Power, Timestamp};
 
@@ -139,6 +139,15 @@ form!(
             exact(text).map(Self::Power).map_err(|error| format!("{error}, or a percentage such as `60 %`"))
         }
     },
+    Self::to_string
+);
+
+form!(
+    JobMemory,
+    "memory of jobs",
+    "an amount of memory in quotes, such as `\"512 MB\"`, `\"100 MB..1 GB\"` or `\"log\"`",
+    "512 MB",
+    parsed,
     Self::to_string
 );
 

@@ -6,8 +6,8 @@ use toml::Value;
 use super::{Kind, title};
 use crate::formats::swf::Clean;
 use crate::model::{
-    AtLimit, EstimateBase, FailureAction, InstantOrder, LostData, MessageKind, Payer, PlacementRule,
-    PlanRepair, Replan, Sharing, TaskOrder, TransferMode,
+    AtLimit, EstimateBase, FailureAction, InstantOrder, LostData, MemoryOf, MessageKind, OnLeave, Payer,
+    PlacementRule, PlanRepair, Replan, Sharing, TaskOrder, TransferMode,
 };
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::names::near;
@@ -179,6 +179,8 @@ words! {
     InstantOrder { "instant" => Self::Instant, "event" => Self::Event }
     PlacementRule { "lowest" => Self::Lowest, "fastest" => Self::Fastest, "cheapest" => Self::Cheapest, "least-power" => Self::LeastPower }
     Payer { "user" => Self::User, "site" => Self::Site }
+    MemoryOf { "processor" => Self::Processor, "job" => Self::Job }
+    OnLeave { "wait" => Self::Wait, "lose" => Self::Lose }
     LostData { "wait" => Self::Wait, "copy" => Self::Copy, "again" => Self::Again }
     TransferMode { "eager" => Self::Eager, "lazy" => Self::Lazy }
     PlanRepair { "lost" => Self::Lost, "rest" => Self::Rest }

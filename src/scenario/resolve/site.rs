@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::local::{PowerPolicy, SleepRule};
-use crate::model::{Preemption, Reservation, SiteError, SiteSpec};
+use crate::model::{Reservation, SiteError, SiteSpec};
 use crate::scenario::keys::{OutputKeys, ReservationKeys, SiteKeys};
 use crate::scenario::kind::forms::PowerCapKey;
 use crate::scenario::names::{near, there};
@@ -30,6 +30,7 @@ impl Checker<'_> {
             self.wrong(&path.key("pue"), format!("`{pue}` is not a PUE; it must be from 1 to 10"));
         }
         let churn = self.churn(path, keys, &partitions);
+        let preemption = self.preemption(path, keys, &partitions);
         let mut spec = SiteSpec {
             name,
             partitions,
@@ -41,7 +42,7 @@ impl Checker<'_> {
             tariff: self.tariff(path, keys),
             power: keys.power_policy.0.clone(),
             power_cap: None,
-            preemption: Preemption::default(),
+            preemption,
             reservations: Vec::new(),
             churn,
             record_machines: output.machines,
@@ -158,7 +159,7 @@ impl Checker<'_> {
             Err(error) => self.no_policy(&path.key("power_policy"), &error),
         }
         match Site::check_policy(spec, &self.policies.local) {
-            Ok(_) => {}
+            Ok((_, able)) => self.unused_preemption(path, spec, able),
             Err(EntityError::Registry(error)) => self.no_policy(&path.key("policy"), &error),
             Err(EntityError::Unable { problem, .. }) => {
                 self.wrong(&path.key("policy"), format!("`{}` {problem}", spec.policy));

@@ -198,6 +198,7 @@ impl Toy {
             wasted: u128::from(self.count),
             since_failure: None,
             command: None,
+            suspension: None,
         })
     }
 

@@ -42,6 +42,7 @@ fn facts(waits: &[f64], outcome: &'static str, ends: (&'static str, Option<&str>
         attempts,
         stretches,
         assigned: Vec::new(),
+        suspensions: Vec::new(),
         at: None,
         looks: 0,
         notes: Vec::new(),
