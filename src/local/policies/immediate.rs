@@ -129,7 +129,7 @@ impl Immediate {
     fn follow(&mut self, view: &View<'_>, job: JobKey) {
         let (live, now) = (view.job(job), view.now());
         let idle = Idle::of(view, job, live.estimate());
-        self.kept.books.begin(live.since().min(now), &idle, live.placement().clone(), (false, 0));
+        self.kept.books.begin(view, live.since().min(now), &idle, live.placement().clone(), (false, 0));
     }
 }
 

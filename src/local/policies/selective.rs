@@ -115,7 +115,7 @@ impl Selective {
         let live = view.job(job);
         let idle = Idle::of(view, job, live.estimate());
         let judged = self.options.judge(idle.line.at(view.now()), &idle);
-        self.books.begin(live.since().min(view.now()), &idle, live.placement().clone(), judged);
+        self.books.begin(view, live.since().min(view.now()), &idle, live.placement().clone(), judged);
     }
 
     fn end(&mut self, view: &View<'_>, job: JobKey) {

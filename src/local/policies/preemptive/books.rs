@@ -247,15 +247,17 @@ impl Books {
         self.changes += 1;
     }
 
-    /// An idle job, which is in the books no more, starts or resumes on these processors.
+    /// An idle job, which is in the books no more, has started or resumed at `now` on these processors.
     pub(in crate::local::policies) fn begin(
         &mut self,
+        view: &View<'_>,
         now: Time,
         idle: &Idle,
         procs: ProcSet,
         (past_limit, class): Judged,
     ) {
         self.newest = self.newest.max(now);
+        let drains = !view.here().contains_all(&procs);
         self.add_run(Run {
             job: idle.job,
             seq: idle.seq,
@@ -264,7 +266,7 @@ impl Books {
             first: idle.first.unwrap_or(now),
             count: procs.len(),
             procs,
-            drains: false,
+            drains,
             past_limit,
             class,
         });

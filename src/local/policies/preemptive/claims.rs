@@ -30,10 +30,10 @@ impl Books {
         let theirs = XFactor::new(Span::from_micros(theirs.num), Span::from_micros(theirs.den));
         actions.preempt(job, Preempted { by, ours, theirs });
         if view.suspends_in(job).is_zero() {
-            free.insert_all(&idle.procs);
+            free.insert_all(&idle.procs.intersection(view.here()));
             self.add_suspended(idle);
         } else {
-            pending.insert_all(&idle.procs);
+            pending.insert_all(&idle.procs.intersection(view.here()));
             self.set(job, Place::Leaving);
             self.leaving.push(idle);
         }
@@ -72,7 +72,7 @@ impl Books {
             Some(_) => Action::Resume { job, placement, share },
         });
         let judged = judge(idle.line.at(view.now()), &idle);
-        self.begin(view.now(), &idle, procs, judged);
+        self.begin(view, view.now(), &idle, procs, judged);
     }
 
     /// Starts the jobs whose claims are met, and drops claims that cannot be met any more. Nobody else gets what is claimed: it is taken out of `free`.
