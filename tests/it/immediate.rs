@@ -1,8 +1,10 @@
 //! Immediate service: schedules worked by hand, and a twin that sorts plain vectors at each pass.
 
-use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Registry, View};
+use gridemu::local::{
+    Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Preempted, Registry, View, XFactor,
+};
 use gridemu::model::{Job, JobKey, Outcome, ProcSet};
-use gridemu::units::{Rate, Time};
+use gridemu::units::{Rate, Span, Time};
 use proptest::prelude::*;
 
 use crate::selective::{jobs, stretch, stretches};
@@ -65,13 +67,13 @@ impl Slow {
     }
 
     fn victims(&self, count: u32, free: &ProcSet, now: Time) -> Option<Vec<Task>> {
-        let in_quantum = |task: &Task| {
-            task.first.is_some_and(|first| now.since(first).micros() < self.quantum)
-        };
+        let in_quantum =
+            |task: &Task| task.first.is_some_and(|first| now.since(first).micros() < self.quantum);
         let may = |task: &&Task| task.runs && !in_quantum(task) && task.ran(now) > 0;
         let mut candidates: Vec<Task> = self.tasks.iter().filter(may).cloned().collect();
         candidates.sort_by(|a, b| less(a.factor(now), b.factor(now)).then(b.seq.cmp(&a.seq)));
-        let enough = |victims: &[Task]| free.len() + victims.iter().map(|task| task.count).sum::<u32>() >= count;
+        let enough =
+            |victims: &[Task]| free.len() + victims.iter().map(|task| task.count).sum::<u32>() >= count;
         let first = (0..=candidates.len()).find(|first| enough(&candidates[..*first]))?;
         let mut victims = candidates[..first].to_vec();
         loop {
@@ -121,7 +123,9 @@ impl LocalPolicy for Slow {
             let count = self.task(job).count;
             let Some(victims) = self.victims(count, &free, now) else { continue };
             for victim in victims {
-                actions.push(Action::Suspend { job: victim.job });
+                let (waited, ran) = (view.job(victim.job).waited(now), Span::from_micros(victim.ran(now) as u64));
+                let (ours, theirs) = (XFactor::new(waited, ran), view.job(job).xfactor(now));
+                actions.preempt(victim.job, Preempted { by: job, ours, theirs });
                 free.insert_all(&victim.procs);
                 let task = self.task(victim.job);
                 (task.ran, task.runs) = (task.ran(now), false);

@@ -6,11 +6,9 @@ use std::collections::BTreeMap;
 
 use gridemu::local::policies::{Dropped, Limit, Margin, Selective, SelectiveOptions, WidthRule};
 use gridemu::local::{
-    Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Registry, View,
+    Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Preempted, Registry, View,
 };
-use gridemu::model::{
-    Job, JobClasses, JobKey, JobMemory, Named, Outcome, ProcSet, SegmentRecord, SiteSpec,
-};
+use gridemu::model::{Job, JobClasses, JobKey, JobMemory, Named, Outcome, ProcSet, SegmentRecord, SiteSpec};
 use gridemu::units::{Rate, Span, Time};
 use proptest::prelude::*;
 
@@ -42,8 +40,10 @@ impl Terms {
         let Self { factor, strict, every, width, reentry_width, drop, min_gain, away, limit } = self;
         let thousandths = |number: u128| format!("{}.{:03}", number / 1000, number % 1000);
         let (factor, limit) = (thousandths(*factor), limit.map_or("none".to_owned(), thousandths));
-        let (compare, gain) =
-            (if *strict { "above" } else { "at-least" }, min_gain.map_or("none".to_owned(), |gain| gain.to_string()));
+        let (compare, gain) = (
+            if *strict { "above" } else { "at-least" },
+            min_gain.map_or("none".to_owned(), |gain| gain.to_string()),
+        );
         let placement = if *away { "away" } else { "lowest" };
         format!(
             "{name}[factor={factor},compare={compare},every={every} s,width={width},reentry_width={reentry_width},\
@@ -52,7 +52,8 @@ impl Terms {
     }
 
     fn options(&self) -> SelectiveOptions {
-        let millis = |number: u128| format!("{}.{:03}", number / 1000, number % 1000).parse().expect("a factor");
+        let millis =
+            |number: u128| format!("{}.{:03}", number / 1000, number % 1000).parse().expect("a factor");
         SelectiveOptions {
             margin: Margin { factor: millis(self.factor), strict: self.strict },
             every: Span::from_secs(self.every),
@@ -253,7 +254,8 @@ impl LocalPolicy for Slow {
             let first = idle.into_iter().find_map(|i| Some((self.victims(&i, &free, routine, now)?, i)));
             let Some((victims, i)) = first else { break };
             for victim in &victims {
-                actions.push(Action::Suspend { job: victim.job });
+                let [ours, theirs] = [victim.job, i.job].map(|job| view.job(job).xfactor(now));
+                actions.preempt(victim.job, Preempted { by: i.job, ours, theirs });
                 let task = self.tasks.iter_mut().find(|task| task.job == victim.job).expect("it runs");
                 (task.runs, task.since) = (false, now);
                 free.insert_all(&victim.procs);
@@ -299,7 +301,8 @@ fn terms() -> impl Strategy<Value = Terms> {
     let width = proptest::sample::select(vec!["told", "told", "printed", "none"]);
     let drop = proptest::sample::select(vec!["largest", "smallest", "last"]);
     let gain = prop_oneof![3 => Just(None), 1 => (-6_i64..3).prop_map(Some)];
-    let limit = prop_oneof![2 => Just(None), 1 => prop_oneof![Just(1500_u128), 500_u128..4000].prop_map(Some)];
+    let limit =
+        prop_oneof![2 => Just(None), 1 => prop_oneof![Just(1500_u128), 500_u128..4000].prop_map(Some)];
     let every = proptest::sample::select(vec![60_u64, 60, 7, 1]);
     ((factor, any::<bool>(), every), (width, any::<bool>(), drop), (gain, any::<bool>(), limit)).prop_map(
         |((factor, strict, every), (width, reentry_width, drop), (min_gain, away, limit))| Terms {
@@ -318,7 +321,8 @@ fn terms() -> impl Strategy<Value = Terms> {
 
 /// Jobs of a machine of 12, often in full minutes and with equal sizes and lengths, so that there are ties.
 pub(crate) fn jobs(most: usize) -> impl Strategy<Value = Vec<Job>> {
-    let gap = prop_oneof![3 => Just(0_u64), 3 => 1_u64..4, 2 => (0_u64..4).prop_map(|n| n * 60), 2 => 0_u64..300];
+    let gap =
+        prop_oneof![3 => Just(0_u64), 3 => 1_u64..4, 2 => (0_u64..4).prop_map(|n| n * 60), 2 => 0_u64..300];
     let runtime = prop_oneof![1 => Just(0_u64), 4 => (1_u64..8).prop_map(|n| n * 60), 3 => 1_u64..40, 2 => 1_u64..2_000];
     let estimate = prop_oneof![3 => Just(0_u64), 1 => 1_u64..50, 1 => 1_u64..3_000];
     let procs = prop_oneof![4 => 1_u32..5, 3 => 1_u32..13];
@@ -374,7 +378,8 @@ fn two_equal_jobs_are_suspended_n_times_for_the_root_of_two_that_is_one_more() {
         [(0, "2", "1.99"), (1, "1.414214", "1.41"), (2, "1.259922", "1.255"), (3, "1.189208", "1.186")]
     {
         for compare in ["above", "at-least"] {
-            let count = |factor: &str| two_equal_jobs(&format!("ss[factor={factor},every=1 s,compare={compare}]"));
+            let count =
+                |factor: &str| two_equal_jobs(&format!("ss[factor={factor},every=1 s,compare={compare}]"));
             assert_eq!(count(root), n, "s = {root}, {compare}");
             assert_eq!(count(less), n + 1, "s = {less}, {compare}");
         }

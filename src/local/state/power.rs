@@ -186,7 +186,8 @@ impl State {
 
     /// So many of these processors, chosen as [`State::pick`] does.
     pub(in crate::local) fn pick_among(&self, among: &ProcSet, count: u32) -> Option<ProcSet> {
-        let dormant = self.sleepers.as_ref().map(|sleepers| sleepers.dormant()).filter(|(_, count)| *count > 0);
+        let dormant =
+            self.sleepers.as_ref().map(|sleepers| sleepers.dormant()).filter(|(_, count)| *count > 0);
         let Some((dormant, _)) = dormant else { return self.groups.pick(among, count) };
         let waits = match self.spec.allocation_unit {
             0 | 1 => among.intersection(dormant),

@@ -169,7 +169,8 @@ impl Books {
     pub(in crate::local::policies) fn jobs(&self) -> impl Iterator<Item = JobKey> {
         let waiting = self.waiting.values().flat_map(|width| width.jobs.iter()).map(|one| one.item);
         let suspended = self.suspended.iter().map(|idle| idle.job);
-        let transit = self.leaving.iter().chain(self.claims.iter().map(|claim| &claim.idle)).map(|idle| idle.job);
+        let transit =
+            self.leaving.iter().chain(self.claims.iter().map(|claim| &claim.idle)).map(|idle| idle.job);
         waiting.chain(suspended).chain(transit).chain(self.order.iter().map(|ranked| ranked.job))
     }
 
@@ -189,7 +190,14 @@ impl Books {
     }
 
     /// A job comes that has not started.
-    pub(in crate::local::policies) fn arrive(&mut self, now: Time, job: JobKey, seq: u64, procs: u32, line: Line) {
+    pub(in crate::local::policies) fn arrive(
+        &mut self,
+        now: Time,
+        job: JobKey,
+        seq: u64,
+        procs: u32,
+        line: Line,
+    ) {
         let width = self.waiting.entry(procs).or_insert_with(|| Width {
             jobs: Tournament::new(),
             need: Need::Never,
@@ -208,15 +216,7 @@ impl Books {
         if width.jobs.is_empty() {
             self.waiting.remove(&procs);
         }
-        Some(Idle {
-            job: item,
-            seq,
-            line,
-            first: None,
-            procs: ProcSet::new(),
-            count: procs,
-            hindrance: 0,
-        })
+        Some(Idle { job: item, seq, line, first: None, procs: ProcSet::new(), count: procs, hindrance: 0 })
     }
 
     /// A suspended job leaves, or one that is being suspended. Returns it, if it was there.

@@ -5,7 +5,7 @@
 //! any more: a machine has gone, or a victim keeps its processors because it is stalled.
 
 use super::{Books, Idle, Judged};
-use crate::local::{Action, Actions, Phase, Placement, Quotient, View};
+use crate::local::{Action, Actions, Phase, Placement, Preempted, Quotient, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Rate, Span};
 
@@ -17,14 +17,15 @@ impl Books {
     pub(in crate::local::policies) fn suspend(
         &mut self,
         view: &View<'_>,
-        job: JobKey,
+        (job, why): (JobKey, Preempted),
         span: Span,
         (free, pending): (&mut ProcSet, &mut ProcSet),
         actions: &mut Actions,
     ) {
         let Some(run) = self.end(job) else { return };
-        let idle = Idle { first: Some(run.first), procs: run.procs, count: run.count, ..Idle::of(view, job, span) };
-        actions.push(Action::Suspend { job });
+        let idle =
+            Idle { first: Some(run.first), procs: run.procs, count: run.count, ..Idle::of(view, job, span) };
+        actions.preempt(job, why);
         if view.suspends_in(job).is_zero() {
             free.insert_all(&idle.procs.intersection(view.here()));
             self.add_suspended(idle);

@@ -70,9 +70,9 @@ impl Margin {
         // (w + e) / e against factor · (v + d) / d.
         let [mine, theirs] = [idle, running].map(xfactor_num);
         let left = mine.checked_mul(u128::from(running.den) * u128::from(Factor::ONE));
-        let right = theirs.checked_mul(u128::from(idle.den)).and_then(|product| {
-            product.checked_mul(u128::from(self.factor.millionths))
-        });
+        let right = theirs
+            .checked_mul(u128::from(idle.den))
+            .and_then(|product| product.checked_mul(u128::from(self.factor.millionths)));
         let order = match (left, right) {
             (Some(left), Some(right)) => left.cmp(&right),
             _ => {
