@@ -1,7 +1,8 @@
 //! Immediate service: schedules worked by hand, and a twin that sorts plain vectors at each pass.
 
 use gridemu::local::{
-    Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Preempted, Registry, View, XFactor,
+    Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Preempted, Registry, View,
+    XFactor,
 };
 use gridemu::model::{Job, JobKey, Outcome, ProcSet};
 use gridemu::units::{Rate, Span, Time};
@@ -123,7 +124,8 @@ impl LocalPolicy for Slow {
             let count = self.task(job).count;
             let Some(victims) = self.victims(count, &free, now) else { continue };
             for victim in victims {
-                let (waited, ran) = (view.job(victim.job).waited(now), Span::from_micros(victim.ran(now) as u64));
+                let (waited, ran) =
+                    (view.job(victim.job).waited(now), Span::from_micros(victim.ran(now) as u64));
                 let (ours, theirs) = (XFactor::new(waited, ran), view.job(job).xfactor(now));
                 actions.preempt(victim.job, Preempted { by: job, ours, theirs });
                 free.insert_all(&victim.procs);
