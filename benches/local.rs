@@ -208,6 +208,8 @@ fn runs(c: &mut Criterion) {
         "delayed-los",
         "conservative",
         "conservative[compress=none]",
+        "ss",
+        "is",
     ] {
         group.bench_function(written, |b| {
             b.iter_batched(

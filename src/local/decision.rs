@@ -75,6 +75,14 @@ pub enum Rule {
     },
     /// The pass starts the set of jobs that fills the free processors best.
     Packing(Packing),
+    /// The idle job with the largest expansion factor that fits starts, and may suspend others.
+    Preemption {
+        /// How many processors idle jobs could get by suspending running jobs, as far as those hold any that they need; the others could get none.
+        may_suspend: Vec<(JobKey, u32)>,
+        /// How many times the expansion factor of a running job that of an idle job must be, in millionths, and when that matters next; `None` if
+        /// idle jobs suspend none.
+        routine: Option<(u64, Time)>,
+    },
 }
 
 /// How reservations move when a job ends before its estimate.

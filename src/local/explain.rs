@@ -3,6 +3,7 @@
 mod backfill;
 mod packing;
 mod plan;
+mod preemption;
 
 use super::{Awake, Blocker, Decision, Explanation, LiveJob, Phase, Profile, Reason, Rule, View, Why};
 use crate::model::{JobKey, ProcSet};
@@ -30,6 +31,7 @@ impl Decision {
             Rule::Backfill { first, shadow } => first.map(|first| case.backfilled(first, *shadow)),
             Rule::Plan { starts, compress } => case.planned(starts, *compress),
             Rule::Packing(packing) => Some(case.packed(packing)),
+            Rule::Preemption { may_suspend, routine } => Some(case.idle(may_suspend, *routine)),
         };
         explanation.unwrap_or_else(|| view.explanation(job))
     }

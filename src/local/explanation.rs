@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Blocker, Compress, Profile};
+use super::{Blocker, Compress, Profile, XFactor};
 use crate::model::JobRef;
 use crate::units::Time;
 
@@ -157,6 +157,17 @@ pub enum Why {
         /// How often it has been skipped as the first of the queue, if it has.
         skipped: Option<Skipped>,
     },
+    /// Fewer processors are free for it than it needs, and it cannot take enough from running jobs.
+    CannotPreempt {
+        /// Its processors that are not free, if it is suspended and waits for them.
+        own: Option<u32>,
+        /// Its expansion factor.
+        xfactor: XFactor,
+        /// Processors that it could get by suspending running jobs.
+        may_suspend: u32,
+        /// How many times their expansion factors its own must be, in millionths, and when that matters next; `None` if it does not.
+        routine: Option<(u64, Time)>,
+    },
     /// Other jobs came before it; nothing more is known.
     OthersBefore,
     /// Nothing is known.
@@ -211,7 +222,10 @@ impl Why {
     pub fn reason(&self) -> Reason {
         match self {
             Self::Starts => Reason::Starts,
-            Self::FirstInLine { .. } | Self::MayOvertake { .. } | Self::TooFew { .. } => Reason::NoRoom,
+            Self::FirstInLine { .. }
+            | Self::MayOvertake { .. }
+            | Self::TooFew { .. }
+            | Self::CannotPreempt { .. } => Reason::NoRoom,
             Self::HeadFirst { .. }
             | Self::PlacesBefore { .. }
             | Self::AfterSkipped
@@ -237,6 +251,7 @@ impl Why {
             Self::FirstInLine { reserved: form }
             | Self::ReservedBefore { first: form, .. }
             | Self::HeadFirst { would_do: form, .. } => *form,
+            Self::CannotPreempt { own, .. } => own.is_some(),
             Self::WouldDelay { from, .. } | Self::Planned { from, .. } => from.is_some(),
             _ => false,
         };

@@ -1,6 +1,6 @@
 //! What a policy may look at that chooses processors by number, or that judges jobs by how they have ended.
 
-use super::{Phase, View};
+use super::{LiveJob, Phase, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::Span;
 
@@ -28,5 +28,14 @@ impl<'a> View<'a> {
     /// How long it would take to suspend a running job now, before its processors are free.
     pub fn suspends_in(&self, key: JobKey) -> Span {
         self.state.suspends_in(self.job(key))
+    }
+}
+
+impl LiveJob {
+    /// The estimate of the whole job, by which its [`LiveJob::xfactor`] counts: after an attempt of which something is kept, the time for which
+    /// that was done counts.
+    pub fn whole_estimate(&self) -> Span {
+        let kept = self.past.as_ref().map_or(Span::ZERO, |past| past.ran);
+        Span::from_micros(self.estimate.micros().saturating_add(kept.micros()))
     }
 }

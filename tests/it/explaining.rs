@@ -95,7 +95,12 @@ impl LocalPolicy for Explained {
         assert_eq!(decision.at, view.now());
         if view.multiprogramming_level() == 1 {
             let taken: u32 = started.iter().map(|job| view.job(*job).procs()).sum();
-            assert_eq!(decision.free + taken, view.free(), "what is free at {}", view.now());
+            let of = |job: &JobKey| view.job(*job).placement().len();
+            let resumed = |action: &Action| if let Action::Resume { job, .. } = action { of(job) } else { 0 };
+            let left = |action: &Action| if let Action::Suspend { job, .. } = action { of(job) } else { 0 };
+            let resumed: u32 = traced.as_slice().iter().map(resumed).sum();
+            let left: u32 = traced.as_slice().iter().map(left).sum();
+            assert_eq!(decision.free + taken + resumed, view.free() + left, "what is free at {}", view.now());
         }
         for job in view.jobs_in(Phase::Waiting) {
             let told = decision.explain(view, job);

@@ -1,10 +1,11 @@
 //! Immediate service: schedules worked by hand, and a twin that sorts plain vectors at each pass.
 
 use gridemu::local::{
-    Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Registry, View,
+    Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Preempted, Registry, View,
+    XFactor,
 };
 use gridemu::model::{Job, JobKey, Outcome, ProcSet};
-use gridemu::units::{Rate, Time};
+use gridemu::units::{Rate, Span, Time};
 use proptest::prelude::*;
 
 use crate::selective::{jobs, stretch, stretches};
@@ -123,7 +124,10 @@ impl LocalPolicy for Slow {
             let count = self.task(job).count;
             let Some(victims) = self.victims(count, &free, now) else { continue };
             for victim in victims {
-                actions.push(Action::Suspend { job: victim.job, why: None });
+                let (waited, ran) =
+                    (view.job(victim.job).waited(now), Span::from_micros(victim.ran(now) as u64));
+                let (ours, theirs) = (XFactor::new(waited, ran), view.job(job).xfactor(now));
+                actions.preempt(victim.job, Preempted { by: job, ours, theirs });
                 free.insert_all(&victim.procs);
                 let task = self.task(victim.job);
                 (task.ran, task.runs) = (task.ran(now), false);

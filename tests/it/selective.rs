@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use gridemu::local::policies::{Dropped, Limit, Margin, Selective, SelectiveOptions, WidthRule};
 use gridemu::local::{
-    Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Registry, View,
+    Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Preempted, Registry, View,
 };
 use gridemu::model::{
     ClassifiedBy, Job, JobClasses, JobKey, JobMemory, MemoryLaw, Named, Outcome, ProcSet, SegmentRecord,
@@ -262,7 +262,8 @@ impl LocalPolicy for Slow {
             let first = idle.into_iter().find_map(|i| Some((self.victims(&i, &free, routine, now)?, i)));
             let Some((victims, i)) = first else { break };
             for victim in &victims {
-                actions.push(Action::Suspend { job: victim.job, why: None });
+                let [ours, theirs] = [victim.job, i.job].map(|job| view.job(job).xfactor(now));
+                actions.preempt(victim.job, Preempted { by: i.job, ours, theirs });
                 let task = self.tasks.iter_mut().find(|task| task.job == victim.job).expect("it runs");
                 (task.runs, task.since) = (false, now);
                 free.insert_all(&victim.procs);

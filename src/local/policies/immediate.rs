@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::preemptive::{Books, Choice, Dropped, Idle, Run, Victim};
-use crate::local::{Abilities, Actions, Change, LocalPolicy, Phase, PolicyInfo, Quotient, View};
+use crate::local::{
+    Abilities, Actions, Change, LocalPolicy, Phase, PolicyInfo, Preempted, Quotient, Rule, View, XFactor,
+};
 use crate::model::{JobKey, ParamInfo, ProcSet};
 use crate::units::Span;
 
@@ -91,16 +93,17 @@ impl Immediate {
 
     /// Serves a job that has arrived, if that is possible.
     fn serve(&mut self, view: &View<'_>, job: JobKey, free: &mut ProcSet, actions: &mut Actions) {
-        let idle = Idle::of(view, job, view.job(job).estimate());
+        let (now, idle) = (view.now(), Idle::of(view, job, view.job(job).whole_estimate()));
         let mut pending = ProcSet::new();
         if let Some(lacking) = idle.count.checked_sub(free.len()).filter(|lacking| *lacking > 0) {
             let Some(victims) = self.victims(view, lacking) else {
                 return self.kept.books.add_idle(view, idle);
             };
-            for victim in victims {
-                let ran = view.job(victim.job).ran(view.now());
-                let by = (job, idle.line.at(view.now()));
-                self.kept.books.suspend(view, victim.job, ran, by, (free, &mut pending), actions);
+            let theirs = view.job(job).xfactor(now);
+            for Victim { job: victim, .. } in victims {
+                let (live, ran) = (view.job(victim), view.job(victim).ran(now));
+                let why = Preempted { by: job, ours: XFactor::new(live.waited(now), ran), theirs };
+                self.kept.books.suspend(view, (victim, why), ran, (free, &mut pending), actions);
             }
         }
         pending.insert_all(free);
@@ -128,7 +131,7 @@ impl Immediate {
     /// A job runs that the policy has not started.
     fn follow(&mut self, view: &View<'_>, job: JobKey) {
         let (live, now) = (view.job(job), view.now());
-        let idle = Idle::of(view, job, live.estimate());
+        let idle = Idle::of(view, job, live.whole_estimate());
         self.kept.books.begin(view, live.since().min(now), &idle, live.placement().clone(), (false, 0));
     }
 }
@@ -169,6 +172,10 @@ impl LocalPolicy for Immediate {
             self.serve(view, job, &mut free, actions);
         }
         self.backfill(view, &mut free, actions);
+        if let Some(trace) = actions.trace() {
+            (trace.free, trace.rule) =
+                (free.len(), Rule::Preemption { may_suspend: Vec::new(), routine: None });
+        }
     }
 
     fn save(&self) -> Vec<u8> {
@@ -189,7 +196,7 @@ impl LocalPolicy for Immediate {
     fn adopt(&mut self, view: &View<'_>) {
         self.kept = Kept::default();
         for job in view.jobs_in(Phase::Waiting) {
-            self.kept.books.add_idle(view, Idle::of(view, job, view.job(job).estimate()));
+            self.kept.books.add_idle(view, Idle::of(view, job, view.job(job).whole_estimate()));
         }
         self.kept.books.adopt_suspended(view, |job| view.job(job).ran(view.now()));
         for job in view.holders() {

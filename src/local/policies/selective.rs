@@ -106,14 +106,14 @@ impl Selective {
     }
 
     fn arrive(&mut self, view: &View<'_>, job: JobKey) {
-        let idle = Idle::of(view, job, view.job(job).estimate());
+        let idle = Idle::of(view, job, view.job(job).whole_estimate());
         self.books.add_idle(view, idle);
     }
 
     /// A job runs that the policy has not started.
     fn follow(&mut self, view: &View<'_>, job: JobKey) {
         let live = view.job(job);
-        let idle = Idle::of(view, job, live.estimate());
+        let idle = Idle::of(view, job, live.whole_estimate());
         let judged = self.options.judge(idle.line.at(view.now()), &idle);
         self.books.begin(view, live.since().min(view.now()), &idle, live.placement().clone(), judged);
     }
@@ -151,7 +151,7 @@ impl LocalPolicy for Selective {
                 self.books.withdraw(view.now(), job);
             }
             Change::Ended(job) => self.end(view, job),
-            Change::Suspended(job) => self.books.released(view, job, view.job(job).estimate()),
+            Change::Suspended(job) => self.books.released(view, job, view.job(job).whole_estimate()),
             Change::Continued(job) => self.follow(view, job),
             Change::Left | Change::Joined => self.books.note_drained(view),
             Change::Moved { .. } | Change::Reserved | Change::Altered { .. } => {}
@@ -180,7 +180,7 @@ impl LocalPolicy for Selective {
         for job in view.jobs_in(Phase::Waiting) {
             self.arrive(view, job);
         }
-        self.books.adopt_suspended(view, |job| view.job(job).estimate());
+        self.books.adopt_suspended(view, |job| view.job(job).whole_estimate());
         for job in view.holders() {
             if view.job(job).phase() != Phase::Suspending {
                 self.follow(view, job);

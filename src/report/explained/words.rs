@@ -85,6 +85,24 @@ pub fn rule(of: &Explanation) -> String {
             "another set of waiting jobs fills the free processors better, or as well and is nearer to the head of the queue{}",
             and_skipped(skipped.as_ref())
         ),
+        Why::CannotPreempt { own, xfactor, may_suspend, routine } => {
+            let lacks = match own {
+                None => format!("it needs {}", lacks()),
+                Some(own) => format!("it waits for its own processors, of which {}", are(*own, "in use or down")),
+            };
+            let more = routine.map(|(factor, at)| {
+                let factor = factor as f64 / 1e6;
+                let there = match may_suspend {
+                    0 => "none".to_owned(),
+                    procs => format!("those of {}", processors(*procs)),
+                };
+                format!(
+                    "; its expansion factor is {xfactor}, and at {} it may suspend running jobs whose factors are {factor} times less, by now {there} that it could use",
+                    Clock(at)
+                )
+            });
+            lacks + &more.unwrap_or_default()
+        }
         Why::OthersBefore => "other jobs are before it, and its policy gives no further reason".to_owned(),
         Why::Unsaid => "it fits, and its policy gives no reason why it waits".to_owned(),
         Why::MachinesDown { capacity: 0 } => format!("it needs {needs}, and none is available now"),

@@ -5,30 +5,27 @@
 //! any more: a machine has gone, or a victim keeps its processors because it is stalled.
 
 use super::{Books, Idle, Judged};
-use crate::local::{Action, Actions, Phase, Placement, Preempted, Quotient, View, XFactor};
+use crate::local::{Action, Actions, Phase, Placement, Preempted, Quotient, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Rate, Span};
 
 use super::books::{Claim, Place};
 
 impl Books {
-    /// Suspends a running job, whose expansion factor grows again from now on, by this span, for another one with this expansion factor (less 1). What it
-    /// frees at once is added to `free`, and what it frees later to `pending`.
+    /// Suspends a running job, whose expansion factor grows again from now on, by this span. What it frees at once is added to `free`, and what it
+    /// frees later to `pending`.
     pub(in crate::local::policies) fn suspend(
         &mut self,
         view: &View<'_>,
-        job: JobKey,
+        (job, why): (JobKey, Preempted),
         span: Span,
-        (by, theirs): (JobKey, Quotient),
         (free, pending): (&mut ProcSet, &mut ProcSet),
         actions: &mut Actions,
     ) {
         let Some(run) = self.end(job) else { return };
         let idle =
             Idle { first: Some(run.first), procs: run.procs, count: run.count, ..Idle::of(view, job, span) };
-        let ours = XFactor::new(Span::from_micros(run.waited.num), span);
-        let theirs = XFactor::new(Span::from_micros(theirs.num), Span::from_micros(theirs.den));
-        actions.preempt(job, Preempted { by, ours, theirs });
+        actions.preempt(job, why);
         if view.suspends_in(job).is_zero() {
             free.insert_all(&idle.procs.intersection(view.here()));
             self.add_suspended(idle);

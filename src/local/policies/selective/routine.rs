@@ -2,7 +2,7 @@
 
 use super::{Selective, SelectiveOptions, WidthRule};
 use crate::local::policies::preemptive::{Choice, Idle, Need, Run, Victim};
-use crate::local::{Actions, Quotient, View};
+use crate::local::{Actions, Line, Preempted, Quotient, Rule, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Span, Time};
 
@@ -48,6 +48,35 @@ impl Selective {
         if let Some(at) = self.next_look(now, routine && !acted) {
             actions.wake_at(at);
         }
+        if let Some(trace) = actions.trace() {
+            trace.free = self.free.len();
+            trace.rule = self.facts(view);
+        }
+    }
+
+    /// The facts of a pass: what each idle job could take of running jobs.
+    fn facts(&self, view: &View<'_>) -> Rule {
+        let (now, options) = (view.now(), &self.options);
+        let may_suspend = |job: JobKey, line: Line, count: u32, own: Option<&ProcSet>| {
+            let width = if own.is_some() { options.reentry_rule() } else { options.width };
+            let may = |run: &&Run| {
+                options.may_suspend(run, count, width, now)
+                    && options.margin.allows(line.at(now), run.waited)
+                    && own.is_none_or(|own| !own.is_disjoint(&run.procs))
+            };
+            let procs =
+                self.books.runs().filter(may).map(|run| own.map_or(run.count, |own| own.common(&run.procs)));
+            (job, procs.sum())
+        };
+        let waiting =
+            self.books.waiting.iter().flat_map(|(procs, width)| width.jobs.iter().map(|one| (*procs, one)));
+        let waiting = waiting.map(|(procs, one)| may_suspend(one.item, one.line, procs, None));
+        let suspended = self.books.suspended.iter();
+        let suspended = suspended.map(|idle| may_suspend(idle.job, idle.line, idle.count, Some(&idle.procs)));
+        let every = options.every.micros();
+        let next = (now.micros() / every).saturating_add(1).saturating_mul(every);
+        let routine = Some((options.margin.factor.as_millionths(), Time::from_micros(next)));
+        Rule::Preemption { may_suspend: waiting.chain(suspended).collect(), routine }
     }
 
     /// The idle job with the largest expansion factor that can start now, also in the place of others.
@@ -165,7 +194,12 @@ impl Selective {
         let mut pending = ProcSet::new();
         for victim in victims {
             let span = self.books.run(victim).map_or(Span::ZERO, |run| Span::from_micros(run.waited.den));
-            self.books.suspend(view, victim, span, (job, waited), (free, &mut pending), actions);
+            let why = Preempted {
+                by: job,
+                ours: view.job(victim).xfactor(now),
+                theirs: view.job(job).xfactor(now),
+            };
+            self.books.suspend(view, (victim, why), span, (free, &mut pending), actions);
         }
         let idle = match suspended {
             Some(_) => self.books.take_suspended(job),
