@@ -334,7 +334,7 @@ mod tests {
                         // Up to the instant until which it says so, the best stays.
                         let before = fast.best(now);
                         let until = fast.settled_until();
-                        now = now + Span::from_micros(ticks);
+                        now += Span::from_micros(ticks);
                         if now < until {
                             prop_assert_eq!(fast.best(now), before);
                         }

@@ -169,7 +169,7 @@ fn writing_and_reading_take_their_time() {
     assert_eq!((ran.job(1).outcome, ran.job(1).attempts), (Outcome::Completed, 1));
     assert!(ran.segments().all(|segment| (segment.rate == Rate::FULL) == (segment.cause == Run)));
     // 4 × (100 + 20) s of work, and 4 × 15 s of overhead.
-    let secs = |secs: u128| secs * 1_000_000 << Rate::BITS;
+    let secs = |secs: u128| (secs * 1_000_000) << Rate::BITS;
     let usage = ran.usage[0];
     assert_eq!((usage.useful, usage.overhead, usage.wasted), (secs(480), secs(60), 0));
     assert_eq!(usage.to, Time::from_secs(135));
@@ -258,7 +258,7 @@ fn a_job_that_is_being_suspended_fails_with_its_machine() {
     let (ran, _) = Driver::new(&registry, &spec, &[job(1, 0, 4, 100)], &script).run();
     assert_eq!(segments(&ran, 1), [(0, 10, Cause::Run), (10, 15, Cause::Suspend), (30, 130, Cause::Run)]);
     assert_eq!(ran.job(1).attempts, 2);
-    let secs = |secs: u128| secs * 1_000_000 << Rate::BITS;
+    let secs = |secs: u128| (secs * 1_000_000) << Rate::BITS;
     assert_eq!((ran.usage[0].wasted, ran.usage[0].overhead), (secs(40), secs(20)));
     // Where it waits for its machine it goes on there: it has not been suspended.
     let mut spec = four();
@@ -420,7 +420,7 @@ fn a_suspended_job_may_lose_what_it_has_done() {
     let mut spec = SiteSpec { preemption: Preemption { on_leave: OnLeave::Lose, ..costs() }, ..four() };
     let (ran, _) = Driver::new(&registry, &spec, &[job(1, 0, 4, 100)], &script).run();
     assert_eq!(segments(&ran, 1), [(0, 10, Cause::Run), (10, 20, Cause::Suspend), (50, 150, Cause::Run)]);
-    let secs = |secs: u128| secs * 1_000_000 << Rate::BITS;
+    let secs = |secs: u128| (secs * 1_000_000) << Rate::BITS;
     assert_eq!((ran.usage[0].wasted, ran.usage[0].overhead), (secs(40), secs(40)));
     // One that stands still where it ran would have nothing there.
     spec.churn.on_failure = FailureAction::Wait;
@@ -468,7 +468,7 @@ fn a_reservation_gets_what_a_job_leaves_when_it_has_written() {
     let (ran, _) = Driver::new(&registry, &spec, &jobs, &Script::default()).run();
     assert_eq!((ran.times(2), ran.times(1)), ((20, 30), (0, 155)));
     // Two processors from 20 s to 50 s.
-    assert_eq!(ran.usage[0].reserved, 60 * 1_000_000 << Rate::BITS);
+    assert_eq!(ran.usage[0].reserved, (60 * 1_000_000) << Rate::BITS);
     assert_eq!(ran.tally.short_reservations, 1);
 }
 
