@@ -73,7 +73,8 @@ impl Immediate {
         let now = view.now();
         let ran = |run: &Run| view.job(run.job).ran(now).micros();
         let is_in_quantum = |run: &Run| now.since(run.first) < self.quantum;
-        let may = |run: &&Run| !run.drains && run.began < now && !is_in_quantum(run) && ran(run) > 0;
+        let runs = |run: &Run| view.job(run.job).phase() == Phase::Running && run.began < now;
+        let may = |run: &&Run| !run.drains && runs(run) && !is_in_quantum(run) && ran(run) > 0;
         // Less 1: wait / run.
         let factor = |run: &Run| Quotient { num: view.job(run.job).waited(now).micros(), den: ran(run) };
         let mut order: Vec<(Quotient, &Run)> =
@@ -123,7 +124,9 @@ impl Immediate {
             };
             let Some(idle) = idle else { return };
             let own = suspended.map(|_| idle.procs.clone());
-            let Some(procs) = own.or_else(|| view.pick(free, idle.count)) else { return };
+            let Some(procs) = own.or_else(|| view.pick(free, idle.count)) else {
+                return books.add_idle(view, idle);
+            };
             books.put(view, idle, procs, free, actions, |_, _| (false, 0));
         }
     }
@@ -155,7 +158,9 @@ impl LocalPolicy for Immediate {
             Change::Moved { job, .. } => {
                 // Its machines wake up first: the quantum begins when it does.
                 let begins = view.job(job).since();
-                if let Some(run) = books.run_mut(job).filter(|run| run.first == view.now() && begins > run.first) {
+                if let Some(run) =
+                    books.run_mut(job).filter(|run| run.first == view.now() && begins > run.first)
+                {
                     run.first = begins;
                 }
             }
@@ -171,7 +176,8 @@ impl LocalPolicy for Immediate {
         }
         self.backfill(view, &mut free, actions);
         if let Some(trace) = actions.trace() {
-            (trace.free, trace.rule) = (free.len(), Rule::Preemption { may_suspend: Vec::new(), routine: None });
+            (trace.free, trace.rule) =
+                (free.len(), Rule::Preemption { may_suspend: Vec::new(), routine: None });
         }
     }
 
@@ -181,7 +187,9 @@ impl LocalPolicy for Immediate {
 
     fn restore(&mut self, saved: &[u8], view: &View<'_>) -> Result<(), String> {
         let kept: Kept = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
-        if let Some(job) = kept.books.jobs().chain(kept.fresh.iter().copied()).find(|job| view.get(*job).is_none()) {
+        if let Some(job) =
+            kept.books.jobs().chain(kept.fresh.iter().copied()).find(|job| view.get(*job).is_none())
+        {
             return Err(format!("it knows a job with key {job} that is not there"));
         }
         self.kept = kept;

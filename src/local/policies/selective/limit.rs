@@ -67,7 +67,9 @@ impl Limit {
             match written.parse::<Factor>() {
                 Ok(average) if average >= Factor::whole(1) => averages.push(average.as_millionths()),
                 Ok(_) => return expected(format!("that of `{category}` is below 1")),
-                Err(_) => return expected(format!("that of `{category}` is no decimal number of at most 6 places")),
+                Err(_) => {
+                    return expected(format!("that of `{category}` is no decimal number of at most 6 places"));
+                }
             }
         }
         Ok(Self { factor, classes, averages: Averages::Given(averages) })

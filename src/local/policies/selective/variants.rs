@@ -117,12 +117,14 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
         let factor: Factor = limit.parse().map_err(|_| bad(named, LIMIT.key, &limit, expected))?;
         options.limit = Some(match average.filter(|average| average != "running") {
             None => Limit::running(factor),
-            Some(table) => Limit::given(factor, &table)
-                .map_err(|expected| bad(named, AVERAGE.key, &table, &expected))?,
+            Some(table) => {
+                Limit::given(factor, &table).map_err(|expected| bad(named, AVERAGE.key, &table, &expected))?
+            }
         });
     } else if let Some(average) = average {
         return Err(bad(named, AVERAGE.key, &average, "of use without a `limit`, such as `limit=1.5`"));
     }
-    let able = Abilities { preempts: true, same_processors: true, picks_processors: true, ..Abilities::PLAIN };
+    let able =
+        Abilities { preempts: true, same_processors: true, picks_processors: true, ..Abilities::PLAIN };
     Ok((Box::new(Selective::new(options)), able))
 }
