@@ -261,7 +261,7 @@ impl Books {
         self.add_run(Run {
             job: idle.job,
             seq: idle.seq,
-            waited: idle.line.at(now),
+            waited: idle.line.at(view.now()),
             began: now,
             first: idle.first.unwrap_or(now),
             count: procs.len(),
