@@ -29,6 +29,12 @@ impl<'a> View<'a> {
     pub fn suspends_in(&self, key: JobKey) -> Span {
         self.state.suspends_in(self.job(key))
     }
+
+    /// How long it would take to resume a suspended job now on the processors that it had, before it runs.
+    pub fn resumes_in(&self, key: JobKey) -> Span {
+        let job = self.job(key);
+        self.state.resumes_in(job, job.placement())
+    }
 }
 
 impl LiveJob {

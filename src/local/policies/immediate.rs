@@ -73,7 +73,8 @@ impl Immediate {
         let now = view.now();
         let ran = |run: &Run| view.job(run.job).ran(now).micros();
         let is_in_quantum = |run: &Run| now.since(run.first) < self.quantum;
-        let may = |run: &&Run| !run.drains && run.began < now && !is_in_quantum(run) && ran(run) > 0;
+        let runs = |run: &Run| view.job(run.job).phase() == Phase::Running && run.began < now;
+        let may = |run: &&Run| !run.drains && runs(run) && !is_in_quantum(run) && ran(run) > 0;
         // Less 1: wait / run.
         let factor = |run: &Run| Quotient { num: view.job(run.job).waited(now).micros(), den: ran(run) };
         let mut order: Vec<(Quotient, &Run)> =
@@ -123,7 +124,9 @@ impl Immediate {
             };
             let Some(idle) = idle else { return };
             let own = suspended.map(|_| idle.procs.clone());
-            let Some(procs) = own.or_else(|| view.pick(free, idle.count)) else { return };
+            let Some(procs) = own.or_else(|| view.pick(free, idle.count)) else {
+                return books.add_idle(view, idle);
+            };
             books.put(view, idle, procs, free, actions, |_, _| (false, 0));
         }
     }

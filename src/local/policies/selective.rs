@@ -87,7 +87,7 @@ pub struct Selective {
     books: Books,
     /// The processors that the last pass left free.
     free: ProcSet,
-    /// Whether a job began at the instant of the last pass: it may be suspended from the next instant on.
+    /// Whether a job began at the instant of the last pass, or was still to resume: it may be suspended later.
     fresh: bool,
     /// Whether it wakes at every multiple.
     eager: bool,

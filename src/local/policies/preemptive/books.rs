@@ -140,7 +140,7 @@ pub(in crate::local::policies) struct Books {
     owners: Vec<Option<JobKey>>,
     /// Raised with each change that may let an idle job start or preempt.
     pub(in crate::local::policies) changes: u64,
-    /// When a job started or resumed last.
+    /// When a job started last, or will have resumed.
     pub(in crate::local::policies) newest: Time,
 }
 
@@ -261,7 +261,7 @@ impl Books {
         self.add_run(Run {
             job: idle.job,
             seq: idle.seq,
-            waited: idle.line.at(now),
+            waited: idle.line.at(view.now()),
             began: now,
             first: idle.first.unwrap_or(now),
             count: procs.len(),

@@ -68,6 +68,9 @@ impl Books {
             None => Action::Start { job, placement, share },
             Some(_) => Action::Resume { job, placement, share },
         });
+        if idle.first.is_some() {
+            self.newest = self.newest.max(view.now() + view.resumes_in(job));
+        }
         let judged = judge(idle.line.at(view.now()), &idle);
         self.begin(view, view.now(), &idle, procs, judged);
     }

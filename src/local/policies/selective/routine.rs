@@ -2,15 +2,16 @@
 
 use super::{Selective, SelectiveOptions, WidthRule};
 use crate::local::policies::preemptive::{Choice, Idle, Need, Run, Victim};
-use crate::local::{Actions, Line, Preempted, Quotient, Rule, View};
+use crate::local::{Actions, Line, Phase, Preempted, Quotient, Rule, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Span, Time};
 
 impl SelectiveOptions {
     /// Whether a running job may be suspended for one of so many processors, as far as its expansion factor does not matter. One that has begun at
-    /// this very instant may not.
-    fn may_suspend(&self, run: &Run, procs: u32, width: WidthRule, now: Time) -> bool {
-        !run.past_limit && !run.drains && run.began < now && width.allows(procs, run.count)
+    /// this very instant may not, nor one that does not run yet because it resumes.
+    fn may_suspend(&self, view: &View<'_>, run: &Run, procs: u32, width: WidthRule) -> bool {
+        let is_able = !run.past_limit && !run.drains && run.began < view.now();
+        is_able && width.allows(procs, run.count) && view.job(run.job).phase() == Phase::Running
     }
 
     /// Whether enough processors are in use after a job of `procs` has taken the place of jobs with `freed`.
@@ -30,22 +31,24 @@ impl Selective {
         let mut free = view.free_set().clone();
         let Self { options, books, .. } = self;
         books.settle_claims(view, &mut free, actions, |waited, idle| options.judge(waited, idle));
-        // What began at the instant of the last pass may be suspended from now on.
-        if self.free != free || self.fresh && self.books.newest < now {
+        // What had not begun before the last pass may be suspended from now on.
+        if self.free != free || self.fresh {
             self.books.changes += 1;
         }
         let routine = now.micros().is_multiple_of(self.options.every.micros());
         let mut acted = false;
         let next = |policy: &mut Self, free: &ProcSet| {
-            if routine { policy.choose(now, free) } else { policy.books.best_fit(now, free) }
+            if routine { policy.choose(view, free) } else { policy.books.best_fit(now, free) }
         };
         while let Some(choice) = next(self, &free) {
-            self.carry_out(choice, view, &mut free, actions);
             acted = true;
+            if !self.carry_out(choice, view, &mut free, actions) {
+                break;
+            }
         }
         self.free = free;
-        self.fresh = self.books.newest == now;
-        if let Some(at) = self.next_look(now, routine && !acted) {
+        self.fresh = self.books.newest >= now;
+        if let Some(at) = self.next_look(view, routine && !acted) {
             actions.wake_at(at);
         }
         if let Some(trace) = actions.trace() {
@@ -60,7 +63,7 @@ impl Selective {
         let may_suspend = |job: JobKey, line: Line, count: u32, own: Option<&ProcSet>| {
             let width = if own.is_some() { options.reentry_rule() } else { options.width };
             let may = |run: &&Run| {
-                options.may_suspend(run, count, width, now)
+                options.may_suspend(view, run, count, width)
                     && options.margin.allows(line.at(now), run.waited)
                     && own.is_none_or(|own| !own.is_disjoint(&run.procs))
             };
@@ -80,7 +83,8 @@ impl Selective {
     }
 
     /// The idle job with the largest expansion factor that can start now, also in the place of others.
-    fn choose(&mut self, now: Time, free: &ProcSet) -> Option<Choice> {
+    fn choose(&mut self, view: &View<'_>, free: &ProcSet) -> Option<Choice> {
+        let now = view.now();
         let (count, changes, margin) = (free.len(), self.books.changes, self.options.margin);
         let mut best: Option<Choice> = None;
         let mut widths = std::mem::take(&mut self.books.waiting);
@@ -96,7 +100,7 @@ impl Selective {
                     continue;
                 }
                 width.known = changes;
-                if let Err(need) = self.victims(now, *procs, waited, count) {
+                if let Err(need) = self.victims(view, *procs, waited, count) {
                     width.need = need;
                     continue;
                 }
@@ -108,7 +112,7 @@ impl Selective {
         for at in 0..self.books.suspended.len() {
             let Idle { line, seq, job, count, .. } = self.books.suspended[at];
             let waited = line.at(now);
-            if best.is_none_or(|best| best.is_after(waited, seq)) && self.may_resume(now, at, free) {
+            if best.is_none_or(|best| best.is_after(waited, seq)) && self.may_resume(view, at, free) {
                 best = Some(Choice { waited, seq, job, procs: count, suspended: Some(at) });
             }
         }
@@ -117,12 +121,12 @@ impl Selective {
 
     /// The victims of a job that has not started: in ascending order of expansion factor, until they are enough, and without those that are
     /// superfluous then. Otherwise what it takes, at least.
-    fn victims(&self, now: Time, procs: u32, waited: Quotient, free: u32) -> Result<Vec<Victim>, Need> {
+    fn victims(&self, view: &View<'_>, procs: u32, waited: Quotient, free: u32) -> Result<Vec<Victim>, Need> {
         let (options, lacking) = (&self.options, procs - free);
         let (mut victims, mut freed) = (Vec::new(), 0);
         for ranked in self.books.order() {
             let Some(run) = self.books.run(ranked.job) else { continue };
-            if !options.may_suspend(run, procs, options.width, now) {
+            if !options.may_suspend(view, run, procs, options.width) {
                 continue;
             }
             if !options.margin.allows(waited, ranked.waited) {
@@ -140,9 +144,9 @@ impl Selective {
     }
 
     /// Whether a suspended job can resume on its processors, also by suspending those that hold them.
-    fn may_resume(&mut self, now: Time, at: usize, free: &ProcSet) -> bool {
+    fn may_resume(&mut self, view: &View<'_>, at: usize, free: &ProcSet) -> bool {
         let idle = &self.books.suspended[at];
-        let hindered = |proc: u32| !free.contains(proc) && self.hindrance(now, idle, proc).is_some();
+        let hindered = |proc: u32| !free.contains(proc) && self.hindrance(view, idle, proc).is_some();
         // Most often it is as it was.
         if hindered(idle.hindrance) {
             return false;
@@ -157,12 +161,12 @@ impl Selective {
     }
 
     /// What a suspended job lacks to get one of its processors, which is not free: `None` if it may suspend the job that holds it.
-    fn hindrance(&self, now: Time, idle: &Idle, proc: u32) -> Option<Need> {
+    fn hindrance(&self, view: &View<'_>, idle: &Idle, proc: u32) -> Option<Need> {
         let Some(run) = self.books.owner(proc) else { return Some(Need::Never) };
-        if !self.options.may_suspend(run, idle.count, self.options.reentry_rule(), now) {
+        if !self.options.may_suspend(view, run, idle.count, self.options.reentry_rule()) {
             return Some(Need::Never);
         }
-        let is_enough = self.options.margin.allows(idle.line.at(now), run.waited);
+        let is_enough = self.options.margin.allows(idle.line.at(view.now()), run.waited);
         (!is_enough).then_some(Need::Above(run.waited))
     }
 
@@ -177,8 +181,15 @@ impl Selective {
         holders
     }
 
-    /// Suspends the victims of a choice and starts it.
-    fn carry_out(&mut self, choice: Choice, view: &View<'_>, free: &mut ProcSet, actions: &mut Actions) {
+    /// Suspends the victims of a choice and starts it, now or when they have released their processors. False if that did not work out, and there is no
+    /// use in looking for another one.
+    fn carry_out(
+        &mut self,
+        choice: Choice,
+        view: &View<'_>,
+        free: &mut ProcSet,
+        actions: &mut Actions,
+    ) -> bool {
         let (now, Choice { waited, job, procs, suspended, .. }) = (view.now(), choice);
         let victims: Vec<JobKey> = match suspended {
             Some(at) => {
@@ -187,7 +198,7 @@ impl Selective {
             }
             None if procs <= free.len() => Vec::new(),
             None => {
-                let victims = self.victims(now, procs, waited, free.len()).unwrap_or_default();
+                let victims = self.victims(view, procs, waited, free.len()).unwrap_or_default();
                 victims.into_iter().map(|victim| victim.job).collect()
             }
         };
@@ -205,7 +216,7 @@ impl Selective {
             Some(_) => self.books.take_suspended(job),
             None => self.books.withdraw(now, job),
         };
-        let Some(idle) = idle else { return };
+        let Some(idle) = idle else { return false };
         let taken = match suspended {
             Some(_) => Some(idle.procs.clone()),
             None if pending.is_empty() => self.place(view, free, procs),
@@ -215,12 +226,12 @@ impl Selective {
             }
         };
         let Self { options, books, .. } = self;
-        match taken {
-            Some(taken) => {
-                books.put(view, idle, taken, free, actions, |waited, idle| options.judge(waited, idle))
-            }
-            None => books.add_idle(view, idle),
-        }
+        let Some(taken) = taken else {
+            books.add_idle(view, idle);
+            return false;
+        };
+        books.put(view, idle, taken, free, actions, |waited, idle| options.judge(waited, idle));
+        true
     }
 
     /// So many of the free processors, for a job that starts.
@@ -238,7 +249,8 @@ impl Selective {
 
     /// The next multiple at which an idle job may preempt, if nothing happens before. After a fruitless routine it is known what each idle job
     /// lacks; otherwise it may be the next one.
-    fn next_look(&mut self, now: Time, fruitless: bool) -> Option<Time> {
+    fn next_look(&mut self, view: &View<'_>, fruitless: bool) -> Option<Time> {
+        let now = view.now();
         let every = self.options.every.micros();
         if self.books.none_idle() || self.books.order().is_empty() {
             return None;
@@ -256,7 +268,7 @@ impl Selective {
             earliest = earliest.min(reached);
         }
         for idle in &self.books.suspended {
-            if let Some(Need::Above(other)) = self.hindrance(now, idle, idle.hindrance) {
+            if let Some(Need::Above(other)) = self.hindrance(view, idle, idle.hindrance) {
                 earliest = earliest.min(margin.reached(idle.line, other));
             }
         }
