@@ -35,7 +35,7 @@ impl LiveJob {
             rate: Rate::ZERO,
             since: now,
             until: now,
-            rest: Span::ZERO,
+            rest: None,
             suspensions: 0,
             stopped: now,
             ran: Span::ZERO,

@@ -134,7 +134,7 @@ pub struct LiveJob {
     /// When its transition ends, if it is in one.
     pub(super) until: Time,
     /// What is left of a transition that a failure of its machine has interrupted.
-    pub(super) rest: Span,
+    pub(super) rest: Option<(Phase, Span)>,
     /// How often it has been suspended here, and since when it has done no work.
     pub(super) suspensions: u32,
     pub(super) stopped: Time,

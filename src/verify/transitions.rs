@@ -20,7 +20,11 @@ impl JobTrace {
             last.cause == segment.cause
                 && last.attempt == segment.attempt
                 && last.procs == segment.procs
-                && (last.to == segment.from || self.stood_still(last.to, segment.from))
+                && match segment.cause {
+                    // One that a machine has interrupted is dropped, and begins anew.
+                    Cause::Suspend => last.to == segment.from && self.halts.is_empty(),
+                    _ => last.to == segment.from || self.stood_still(last.to, segment.from),
+                }
         });
         let span = segment.to.since(segment.from);
         (self.taken, self.entered) = match goes_on {
@@ -48,10 +52,9 @@ impl Checker {
         };
         let Some(last) = last.filter(is_known) else { return };
         let follows = last.to == segment.from;
-        let stood_still = !follows && trace.stood_still(last.to, segment.from);
         // What was interrupted goes on, or begins anew.
         let is_over = match last.cause {
-            Cause::Suspend => segment.cause != Cause::Suspend && !stood_still,
+            Cause::Suspend => segment.cause != Cause::Suspend && trace.halts.is_empty(),
             _ => segment.cause == Cause::Run && follows,
         };
         let place = platform.get(last.site).zip(platform.partition(last.site, last.partition));

@@ -47,7 +47,11 @@ pub(crate) fn variants() -> Vec<String> {
 
 fn law(spec: &SiteSpec) -> Law {
     let (_, abilities) = Registry::standard().build(&spec.policy).expect("it is a policy");
-    Law { multiprogramming_level: abilities.multiprogramming_level, ..Law::default() }
+    Law {
+        multiprogramming_level: abilities.multiprogramming_level,
+        gaps: abilities.preempts,
+        ..Law::default()
+    }
 }
 
 #[derive(Clone)]
@@ -326,10 +330,13 @@ proptest! {
     ) {
         let registry = Registry::standard();
         let multiprogramming_level = |spec: &SiteSpec| registry.build(&spec.policy).unwrap().1.multiprogramming_level;
+        let preempts = |spec: &SiteSpec| registry.build(&spec.policy).unwrap().1.preempts;
         let others: Vec<SiteSpec> = variants()
             .into_iter()
             .map(|other| SiteSpec { policy: other.parse().unwrap(), ..case.spec.clone() })
             .filter(|other| multiprogramming_level(other) == multiprogramming_level(&case.spec))
+            // Where nobody resumes them, suspended jobs wait in the queue again: `preemption.rs` has that.
+            .filter(|other| preempts(other) || !preempts(&case.spec))
             .filter(|other| support::grid(&registry, other, &[]).is_ok())
             .collect();
         let other = other.get(&others);

@@ -402,7 +402,7 @@ impl State {
         let Some(job) = self.table.get_mut(key) else { return };
         // One that was being suspended has not left its processors, and goes on there.
         let starts = matches!(job.phase, Phase::Resuming | Phase::Reconfiguring);
-        job.rest = if starts { job.until.since(step.now) } else { Span::ZERO };
+        job.rest = starts.then(|| (job.phase, job.until.since(step.now))).filter(|(_, rest)| !rest.is_zero());
         let (placement, share) = (job.allocation.procs.clone(), job.allocation.share);
         let idle =
             if self.multiprogramming_level == 1 { placement } else { self.unload(&placement, 0, share).1 };
@@ -415,9 +415,8 @@ impl State {
         self.stalled -= 1;
         let Some(job) = self.table.get_mut(key) else { return };
         // What it had not yet read it reads now.
-        let rest = std::mem::take(&mut job.rest);
-        job.phase = if rest.is_zero() { Phase::Running } else { Phase::Resuming };
-        job.until = step.now + rest;
+        let (phase, rest) = job.rest.take().unwrap_or((Phase::Running, Span::ZERO));
+        (job.phase, job.until) = (phase, step.now + rest);
         job.held = job.allocation.procs.len();
         job.leaving =
             if self.draining.is_empty() { 0 } else { job.held - job.allocation.procs.common(&self.here) };
