@@ -3,7 +3,7 @@
 use super::distribution::{Measured, Quantity, Statistic};
 use super::groups::Groups;
 use crate::report::charts::{HeatCell, HeatChart, HeatPanel, HeatScale};
-use crate::report::figures::{count, duration, noun, number};
+use crate::report::figures::{count, duration, number};
 
 /// From this ratio of the largest value to the least on, equal ratios have equal steps of shade.
 const DECADE: f64 = 10.0;
@@ -72,8 +72,17 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
+    /// The number of jobs with its noun.
+    fn counted(&self) -> String {
+        match self.jobs.as_str() {
+            "" => String::new(),
+            "1" => "1 job".to_owned(),
+            jobs => format!("{jobs} jobs"),
+        }
+    }
+
     fn title(&self, what: &str) -> String {
-        let jobs = if self.jobs.is_empty() { String::new() } else { format!(" ({} jobs)", self.jobs) };
+        let jobs = if self.jobs.is_empty() { String::new() } else { format!(" ({})", self.counted()) };
         format!("{} {what}{jobs}", self.name)
     }
 }
@@ -154,7 +163,7 @@ impl Shades {
         };
         HeatCell {
             text: self.form.short(value),
-            below: if of.jobs.is_empty() { String::new() } else { format!("{} jobs", of.jobs) },
+            below: of.counted(),
             shade: place.clamp(0.0, 1.0),
             title: of.title(&self.form.told(value)),
             jobs: of.jobs.clone(),
@@ -179,7 +188,7 @@ pub(crate) fn values(title: &str, groups: &Groups, run: &Measured) -> Vec<(Strin
         let cell = move |group: usize| {
             let (jobs, value) = of[group];
             let subject = Subject { name: format!("{}: {name}", groups.names()[group]), jobs: count(jobs) };
-            (jobs > 0).then(|| HeatCell { below: noun(jobs, "job"), ..shades.cell(&subject, value) })
+            (jobs > 0).then(|| shades.cell(&subject, value))
         };
         (name.clone(), shades.scale(), Box::new(cell))
     })
