@@ -66,7 +66,8 @@ fn handle(handler: impl FnMut() + Send + 'static) {
 fn install(mut handler: impl FnMut() + Send + 'static) -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-    let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| *signal != SIGHUP || ignored() & 1 == 0);
+    let handled =
+        [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| *signal != SIGHUP || ignored() & 1 == 0);
     let mut signals = signal_hook::iterator::Signals::new(handled)?;
     let wait = move || signals.forever().for_each(|_| handler());
     thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop)

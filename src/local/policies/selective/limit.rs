@@ -68,7 +68,9 @@ impl Limit {
                 Ok(average) if average >= Factor::whole(1) => averages.push(average.as_millionths()),
                 Ok(_) => return expected(format!("that of `{category}` is below 1")),
                 Err(_) => {
-                    return expected(format!("that of `{category}` is no decimal number of at most 6 places"));
+                    return expected(format!(
+                        "that of `{category}` is no decimal number of at most 6 places"
+                    ));
                 }
             }
         }
