@@ -27,13 +27,13 @@ impl<'a> View<'a> {
 
     /// How long it would take to suspend a running job now, before its processors are free.
     pub fn suspends_in(&self, key: JobKey) -> Span {
-        self.state.suspends_in(self.job(key))
+        self.state.suspends_in(self.job(key), self.now)
     }
 
     /// How long it would take to resume a suspended job now on the processors that it had, before it runs.
     pub fn resumes_in(&self, key: JobKey) -> Span {
         let job = self.job(key);
-        self.state.resumes_in(job, job.placement())
+        self.state.resumes_in(job, job.placement(), self.now)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::table::{LiveJob, Phase};
 use super::xfactor::XFactor;
-use crate::units::{Span, Time, Work};
+use crate::units::{Rate, Span, Time, Work};
 
 impl LiveJob {
     /// How long it has done work, at any rate, here: in its present attempt, and in earlier ones as far as what they have done is kept. What is lost with
@@ -37,6 +37,12 @@ impl LiveJob {
     /// Whether its attempt has used processors.
     pub(super) fn has_run(&self) -> bool {
         self.proc_time > 0
+    }
+
+    /// Whether its attempt has used processors up to `now`, also in a segment that has not been settled.
+    pub(super) fn has_run_by(&self, now: Time) -> bool {
+        let runs = self.phase.is_active() && self.since < now && self.allocation.share > Rate::ZERO;
+        self.has_run() || runs
     }
 
     /// Leaves the time of an attempt that does not go on to the next one: in proportion, if not all that it has `done` is `kept`.

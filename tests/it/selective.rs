@@ -510,7 +510,7 @@ fn wrong_parameters_are_told() {
     assert!(told("ss[factor=0.9]").contains("`factor=0.9` in `ss` is not a decimal number from 1 to 999999"));
     assert!(told("ss[factor=1.2345678]").contains("with at most 6 places"));
     assert!(told("ss[every=0 s]").contains("a time above 0"));
-    assert!(told("ss[average=running]").contains("of use without a `limit`"));
+    assert!(told("ss[average=1/2]").contains("of use without a `limit`"));
     assert!(told("tss[average=1/2]").contains("`VS W` has none"), "{}", told("tss[average=1/2]"));
     assert!(told("ss[min_gain=all]").contains("a number of processors, such as 0, or `none`"));
     assert!(told("ss[shadow=by]").contains("`min_gain`"), "the message lists what there is");

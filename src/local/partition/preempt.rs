@@ -21,7 +21,7 @@ impl Partition {
         self.state.forget_begin(key, step.now);
         self.note_suspended(key, why, EventCause::None, step);
         let Some(live) = self.state.table.get(key) else { return Ok(()) };
-        let (takes, from) = (self.state.suspends_in(live), live.expected_end);
+        let (takes, from) = (self.state.suspends_in(live, step.now), live.expected_end);
         if takes.is_zero() {
             self.state.take_suspended(key, step);
             self.state.forget_expected(key);
@@ -52,7 +52,7 @@ impl Partition {
             if !live.job.size.is_malleable() && placement.len() != live.given {
                 return Err(Violation::BadSize(placement.len()));
             }
-            let takes = state.resumes_in(live, &placement);
+            let takes = state.resumes_in(live, &placement, step.now);
             Ok((placement, takes))
         })?;
         self.note_resumed(key, placement.len(), step);

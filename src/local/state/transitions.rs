@@ -21,9 +21,9 @@ impl Cause {
 
 impl State {
     /// The memory of a job, as far as it has to be written and read, and of what it is the memory: none if it has not begun to run.
-    fn memory_of(&self, job: &LiveJob) -> (Bytes, MemoryOf) {
+    fn memory_of(&self, job: &LiveJob, now: Time) -> (Bytes, MemoryOf) {
         let costs = &self.settings.preemption;
-        if !job.has_run() {
+        if !job.has_run_by(now) {
             return (Bytes::ZERO, costs.memory_of);
         }
         let drawn = |law: &MemoryLaw| match *law {
@@ -60,22 +60,22 @@ impl State {
     }
 
     /// How long it takes to suspend a job that runs.
-    pub(in crate::local) fn suspends_in(&self, job: &LiveJob) -> Span {
+    pub(in crate::local) fn suspends_in(&self, job: &LiveJob, now: Time) -> Span {
         let costs = &self.settings.preemption;
         if costs.write.is_none() {
             return Span::ZERO;
         }
         let procs = &job.allocation.procs;
-        costs.writes(self.memory_of(job), procs.len(), self.most_on_one(procs))
+        costs.writes(self.memory_of(job, now), procs.len(), self.most_on_one(procs))
     }
 
     /// How long it takes to resume a suspended job on these processors.
-    pub(in crate::local) fn resumes_in(&self, job: &LiveJob, procs: &ProcSet) -> Span {
+    pub(in crate::local) fn resumes_in(&self, job: &LiveJob, procs: &ProcSet, now: Time) -> Span {
         let costs = &self.settings.preemption;
         if costs.read.is_none() {
             return Span::ZERO;
         }
-        costs.reads(self.memory_of(job), procs.len(), self.most_on_one(procs))
+        costs.reads(self.memory_of(job, now), procs.len(), self.most_on_one(procs))
     }
 
     /// Begins a transition of a job where it is; its segment must have been settled.
