@@ -133,9 +133,9 @@ impl Immediate {
 
     /// A job runs that the policy has not started.
     fn follow(&mut self, view: &View<'_>, job: JobKey) {
-        let (live, now) = (view.job(job), view.now());
+        let live = view.job(job);
         let idle = Idle::of(view, job, live.whole_estimate());
-        self.kept.books.begin(view, live.since().min(now), &idle, live.placement().clone(), (false, 0));
+        self.kept.books.begin(view, live.since(), &idle, live.placement().clone(), (false, 0));
     }
 }
 
@@ -155,15 +155,7 @@ impl LocalPolicy for Immediate {
             Change::Suspended(job) => books.released(view, job, view.job(job).ran(view.now())),
             Change::Continued(job) => self.follow(view, job),
             Change::Left | Change::Joined => books.note_drained(view),
-            Change::Moved { job, .. } => {
-                // Its machines wake up first: the quantum begins when it does.
-                let begins = view.job(job).since();
-                if let Some(run) =
-                    books.run_mut(job).filter(|run| run.first == view.now() && begins > run.first)
-                {
-                    run.first = begins;
-                }
-            }
+            Change::Moved { job, .. } => books.moved(view, job),
             Change::Reserved | Change::Altered { .. } => {}
         }
     }

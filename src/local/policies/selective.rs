@@ -115,7 +115,7 @@ impl Selective {
         let live = view.job(job);
         let idle = Idle::of(view, job, live.whole_estimate());
         let judged = self.options.judge(idle.line.at(view.now()), &idle);
-        self.books.begin(view, live.since().min(view.now()), &idle, live.placement().clone(), judged);
+        self.books.begin(view, live.since(), &idle, live.placement().clone(), judged);
     }
 
     fn end(&mut self, view: &View<'_>, job: JobKey) {
@@ -154,7 +154,8 @@ impl LocalPolicy for Selective {
             Change::Suspended(job) => self.books.released(view, job, view.job(job).whole_estimate()),
             Change::Continued(job) => self.follow(view, job),
             Change::Left | Change::Joined => self.books.note_drained(view),
-            Change::Moved { .. } | Change::Reserved | Change::Altered { .. } => {}
+            Change::Moved { job, .. } => self.books.moved(view, job),
+            Change::Reserved | Change::Altered { .. } => {}
         }
     }
 

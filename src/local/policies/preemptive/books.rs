@@ -272,6 +272,20 @@ impl Books {
         });
     }
 
+    /// A running job is expected to end at another time: it may begin later than thought, when its machines are awake.
+    pub(in crate::local::policies) fn moved(&mut self, view: &View<'_>, job: JobKey) {
+        let since = view.job(job).since();
+        let Some(run) = self.run_mut(job).filter(|run| since > run.began && since > view.now()) else {
+            return;
+        };
+        if run.first == run.began {
+            run.first = since;
+        }
+        run.began = since;
+        self.newest = self.newest.max(since);
+        self.changes += 1;
+    }
+
     /// Adds a running job.
     pub(in crate::local::policies) fn add_run(&mut self, run: Run) {
         let ranked = Ranked { waited: run.waited, seq: run.seq, job: run.job };
