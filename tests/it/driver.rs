@@ -126,6 +126,7 @@ impl Driver {
             InstantOrder::Event => self.one_by_one(),
         }
         self.check_sums();
+        assert!(self.records.len() < 1_000_000, "the run does not end: {:?}", self.records.last());
         true
     }
 

@@ -31,9 +31,10 @@ pub(crate) fn variants() -> Vec<String> {
             "hybrid-los" => &["cs=0", "cs=1"],
             "conservative" => &["compress=start", "compress=none"],
             "equal-share" => &["mpl=1", "mpl=3", "mpl=5"],
+            // With a factor of 1, jobs that take years, as absurd checkpoints make them, would take turns for years.
             "ss" => &[
                 "every=1 s",
-                "factor=1,every=500 ms,width=none,placement=away",
+                "factor=1.05,every=500 ms,width=none,placement=away",
                 "factor=1.2,every=3 s,min_gain=-2,compare=at-least",
             ],
             "tss" => &["factor=1.1,every=2 s,limit=1.2"],
