@@ -25,7 +25,7 @@ use crate::units::{Span, Time};
 pub struct Decision {
     /// The instant of the pass.
     pub at: Time,
-    /// Jobs that it has started, in order. [`super::Actions`] records them.
+    /// Jobs that it has started or resumed, in order. [`super::Actions`] records them.
     pub started: Vec<JobKey>,
     /// Processors that it has left free; where processors are shared, those that can take another job.
     pub free: u32,

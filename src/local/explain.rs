@@ -73,9 +73,9 @@ impl Case<'_> {
         Explanation::new(why, self.needs(), self.facts.free)
     }
 
-    /// Jobs that the pass has started and that do not run yet.
+    /// Jobs that the pass has started or resumed and that do not run yet.
     fn started(&self) -> impl Iterator<Item = JobKey> + use<'_> {
-        let waits = |job: &JobKey| self.view.job(*job).phase() == Phase::Waiting;
+        let waits = |job: &JobKey| matches!(self.view.job(*job).phase(), Phase::Waiting | Phase::Suspended);
         self.facts.started.iter().copied().filter(waits)
     }
 

@@ -177,7 +177,9 @@ impl Actions {
     /// Adds any action.
     #[inline]
     pub fn push(&mut self, action: Action) {
-        if let (Some(trace), Action::Start { job, .. }) = (&mut self.trace, &action) {
+        if let (Some(trace), Action::Start { job, .. } | Action::Resume { job, .. }) =
+            (&mut self.trace, &action)
+        {
             trace.started.push(*job);
         }
         self.list.push(action);
