@@ -81,3 +81,4 @@ pub use step::Step;
 pub use table::{Allocation, Exit, ExitKind, LiveJob, Phase};
 pub use view::View;
 pub use xfactor::XFactor;
+use xfactor::times;

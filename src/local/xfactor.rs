@@ -58,16 +58,16 @@ impl XFactor {
 
     /// It compared with `factor` millionths of the other.
     fn against(self, factor: u64, other: Self) -> Ordering {
-        let own = product(self.total, other.estimate, 1_000_000);
-        own.cmp(&product(other.total, self.estimate, factor))
+        let both = |total: u64, estimate: u64| u128::from(total) * u128::from(estimate);
+        times(both(self.total, other.estimate), 1_000_000)
+            .cmp(&times(both(other.total, self.estimate), factor))
     }
 }
 
-/// The product of three numbers, as its upper digits and its lower 64 bits.
-fn product(a: u64, b: u64, c: u64) -> (u128, u64) {
-    let (ab, c) = (u128::from(a) * u128::from(b), u128::from(c));
-    let low = u128::from(ab as u64) * c;
-    ((ab >> 64) * c + (low >> 64), low as u64)
+/// The product as its upper digits and its lower 64 bits, to be compared: exactly, whatever the numbers.
+pub(in crate::local) fn times(a: u128, b: u64) -> (u128, u64) {
+    let (high, low) = (a >> 64, u128::from(a as u64) * u128::from(b));
+    (high * u128::from(b) + (low >> 64), low as u64)
 }
 
 impl PartialEq for XFactor {
@@ -112,6 +112,14 @@ mod tests {
     }
 
     #[test]
+    fn a_product_of_large_numbers_is_exact() {
+        // (2¹²⁸ − 1) · 3 = 2 · 2¹²⁸ + (2¹²⁸ − 3).
+        assert_eq!(times(u128::MAX, 3), ((3 << 64) - 1, MOST - 2));
+        assert!(times(u128::MAX, 3) > times(u128::MAX - 1, 3));
+        assert!(times(u128::MAX - 1, 3) > times(u128::MAX, 2));
+    }
+
+    #[test]
     fn it_is_what_the_definition_says() {
         assert_eq!(xfactor(0, 7), XFactor::ONE);
         assert_eq!(xfactor(0, 0), XFactor::ONE);
@@ -152,7 +160,7 @@ mod tests {
 
         #[test]
         fn three_factors_make_their_product(a in any::<u64>(), b in any::<u64>(), c in any::<u64>()) {
-            let (high, low) = product(a, b, c);
+            let (high, low) = times(u128::from(a) * u128::from(b), c);
             // By halves of 32 bits, as by hand.
             let digits = |x: u64| [x & 0xffff_ffff, x >> 32].map(u128::from);
             let mut sum = [0_u128; 7];

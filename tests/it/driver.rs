@@ -300,7 +300,7 @@ impl Driver {
     }
 }
 
-const PHASES: [Phase; 9] = [
+pub(crate) const PHASES: [Phase; 9] = [
     Phase::Waiting,
     Phase::Starting,
     Phase::Running,

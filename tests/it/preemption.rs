@@ -16,7 +16,7 @@ use gridemu::model::{
 use gridemu::scenario::{Scenario, ScenarioError};
 use gridemu::units::{Bytes, Energy, Power, Rate, Span, Time};
 
-use crate::driver::{Act, Driver, Script, of_grid};
+use crate::driver::{Act, Driver, PHASES, Script, of_grid};
 use crate::support::{With, grid, job, reserve, run_with, site, try_run};
 
 /// What the policy does to a job at a time of its plan.
@@ -136,17 +136,7 @@ fn segments(ran: &crate::support::Ran, id: u64) -> Vec<(u64, u64, Cause)> {
 /// The live job with this number.
 fn live(driver: &Driver, id: u64) -> &LiveJob {
     let view = driver.partition.view(driver.now);
-    let phases = [
-        Phase::Waiting,
-        Phase::Running,
-        Phase::Suspending,
-        Phase::Suspended,
-        Phase::Resuming,
-        Phase::Reconfiguring,
-        Phase::Stalled,
-        Phase::Ineligible,
-    ];
-    let mut all = phases.into_iter().flat_map(|phase| view.jobs_in(phase)).map(|key| view.job(key));
+    let mut all = PHASES.into_iter().flat_map(|phase| view.jobs_in(phase)).map(|key| view.job(key));
     all.find(|job| job.id() == JobId(id)).expect("it is here")
 }
 

@@ -12,7 +12,6 @@ mod victims;
 
 pub(super) use books::{Books, Idle, Judged, Need, Run};
 pub(super) use choice::Choice;
-pub(super) use factor::times;
 pub use factor::{Factor, Margin};
 pub use victims::Dropped;
 pub(super) use victims::Victim;

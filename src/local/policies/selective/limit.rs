@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::local::Quotient;
-use crate::local::policies::preemptive::{Factor, times};
+use crate::local::policies::preemptive::Factor;
+use crate::local::{Quotient, times};
 use crate::model::{ClassifiedBy, JobClasses};
 use crate::units::Span;
 
