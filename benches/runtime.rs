@@ -70,6 +70,7 @@ fn record(time: Time, site: SiteId, job: u64) -> Record {
         attempt: 1,
         wasted: 0,
         since_failure: None,
+        suspension: None,
         command: None,
     })
 }
