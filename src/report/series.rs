@@ -18,6 +18,8 @@ mod places;
 mod plannings;
 mod run;
 mod schedule;
+#[cfg(test)]
+mod schedule_tests;
 mod steps;
 mod study;
 #[cfg(test)]

@@ -67,6 +67,7 @@ mod planned;
 mod planning_time;
 mod power_cap;
 mod preemption;
+mod preemption_shown;
 mod programs;
 mod put_off;
 mod random_workflows;

@@ -50,6 +50,13 @@ pub struct GanttBar {
     pub overhead: bool,
 }
 
+impl GanttBar {
+    /// Whether the bar is drawn pale: the attempt failed, or did no work.
+    const fn pale(&self) -> bool {
+        self.wasted || self.overhead
+    }
+}
+
 /// A line from a failed attempt to the next attempt of the job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GanttJoin {
@@ -83,6 +90,8 @@ pub struct GanttChart {
     pub rows: Vec<GanttRow>,
     /// The bars.
     pub bars: Vec<GanttBar>,
+    /// Stretches in which suspended jobs held no processors, on those that they had before.
+    pub suspended: Vec<GanttBar>,
     /// The joins; without any, failed attempts are only drawn paler.
     pub joins: Vec<GanttJoin>,
     /// The periods in which processors were down.
@@ -93,8 +102,6 @@ pub struct GanttChart {
     pub marks: TimeMarks,
 }
 
-/// Maximum number of bars that are drawn individually; beyond it, bars of a group are merged.
-const SINGLE: usize = 4_000;
 /// Maximum number of bars that all have a tooltip in a file; with more, only bars at least `HAIR` units wide do. On a page, which
 /// zooms, all single bars have one.
 const FEW: usize = 400;
@@ -145,6 +152,8 @@ impl Chart for GanttChart {
             for (row, plot) in self.rows.iter().zip(&fine) {
                 self.raster(&sheet, row, plot, paint);
             }
+            // Below the bars: others hold the processors of a suspended job.
+            self.suspended(&sheet, &fine);
             self.bars(&sheet, &fine);
             self.machines(&sheet, &fine);
             self.joins(&sheet, &fine);
@@ -157,10 +166,21 @@ impl Chart for GanttChart {
     }
 
     fn numbers(&self) -> Numbers {
-        let heads =
-            ["site", "partition", "job", "group", "processors", "start (s)", "end (s)", "failed", "killed"];
+        let heads = [
+            "site",
+            "partition",
+            "job",
+            "group",
+            "processors",
+            "start (s)",
+            "end (s)",
+            "state",
+            "failed",
+            "killed",
+        ];
         let mut numbers = Numbers::new(heads);
-        for bar in &self.bars {
+        let held = self.bars.iter().map(|bar| (bar, if bar.overhead { "in transition" } else { "running" }));
+        for (bar, state) in held.chain(self.suspended.iter().map(|bar| (bar, "suspended"))) {
             let Some(row) = self.rows.get(bar.row) else { continue };
             let group = self.groups.get(bar.group).map_or_else(String::new, |(name, _)| name.clone());
             let ranges = bar.ranges.iter().map(|range| match range.len() {
@@ -170,6 +190,7 @@ impl Chart for GanttChart {
             let ranges = ranges.collect::<Vec<_>>().join(" ");
             let mut cells = vec![row.name.clone(), row.part.clone(), bar.label.clone(), group, ranges];
             cells.extend([bar.from, bar.to].map(cell));
+            cells.push(state.to_owned());
             cells.extend([bar.wasted, bar.killed].map(|yes| if yes { "yes" } else { "no" }.to_owned()));
             numbers.rows.push(cells);
         }
@@ -178,6 +199,14 @@ impl Chart for GanttChart {
 }
 
 impl GanttChart {
+    /// Maximum number of bars that are drawn individually; beyond it, bars of a group are merged.
+    pub(crate) const SINGLE: usize = 4_000;
+
+    /// The colour of a bar.
+    fn ink(&self, bar: &GanttBar) -> Ink {
+        self.groups.get(bar.group).map_or(Ink::Series(0), |(_, ink)| *ink)
+    }
+
     fn entries(&self) -> Vec<legend::Entry> {
         let groups = self.groups.iter().filter(|(name, _)| !name.is_empty());
         let mut entries: Vec<legend::Entry> =
@@ -195,6 +224,10 @@ impl GanttChart {
         if self.bars.iter().any(|bar| bar.overhead) {
             let ink = self.groups.first().map_or(Ink::Series(0), |(_, ink)| *ink);
             entries.push(("suspending or resuming (pale)".to_owned(), ink, Swatch::Faint));
+        }
+        if !self.suspended.is_empty() {
+            let ink = self.groups.first().map_or(Ink::Series(0), |(_, ink)| *ink);
+            entries.push(("suspended".to_owned(), ink, Swatch::Outline));
         }
         if self.bars.iter().any(|bar| bar.killed) {
             entries.push(("killed at its estimate".to_owned(), Ink::Wasted, Swatch::Line));
@@ -244,12 +277,11 @@ impl GanttChart {
     }
 
     fn bars(&self, sheet: &Sheet, plots: &[Plot]) {
-        let ink = |bar: &GanttBar| self.groups.get(bar.group).map_or(Ink::Series(0), |(_, ink)| *ink);
-        let single = self.bars.len() <= SINGLE;
+        let single = self.bars.len() <= Self::SINGLE;
         // A bar as thin as a hair is too narrow for a tooltip, until a page enlarges it.
         let apart = |data_width: i32| self.bars.len() <= FEW || sheet.is_page() || data_width >= HAIR;
         let alpha = |pale: bool| if pale { 0.3 } else { 0.92 };
-        // The merged bars, by colour and by whether they are pale: the attempt failed, or did no work.
+        // The merged bars, by colour and by whether they are pale.
         let mut merged: BTreeMap<(u8, bool), (Ink, String)> = BTreeMap::new();
         let (mut wasted, mut killed) = (String::new(), String::new());
         for bar in &self.bars {
@@ -268,14 +300,14 @@ impl GanttChart {
             }
             let width = plot.at(bar.to, 0.0).0 - plot.at(bar.from, 0.0).0;
             if single && apart(width) {
-                sheet.fill(&data, ink(bar), alpha(bar.wasted || bar.overhead), Some(&bar.title));
+                sheet.fill(&data, self.ink(bar), alpha(bar.pale()), Some(&bar.title));
             } else {
-                let key = (ink(bar).index(), bar.wasted || bar.overhead);
-                merged.entry(key).or_insert_with(|| (ink(bar), String::new())).1 += &data;
+                let key = (self.ink(bar).index(), bar.pale());
+                merged.entry(key).or_insert_with(|| (self.ink(bar), String::new())).1 += &data;
             }
         }
-        for ((_, wasted), (ink, data)) in &merged {
-            sheet.fill(data, *ink, alpha(*wasted), None);
+        for ((_, pale), (ink, data)) in &merged {
+            sheet.fill(data, *ink, alpha(*pale), None);
         }
         if single {
             self.outlines(sheet, plots);
@@ -284,6 +316,29 @@ impl GanttChart {
             sheet.dash(None);
             sheet.stroke(&killed, Ink::Wasted, 1.0, 2.5);
         }
+    }
+
+    /// Draws a dashed outline where a suspended job had its processors, and paper where bars follow, through which it would shine.
+    fn suspended(&self, sheet: &Sheet, plots: &[Plot]) {
+        if self.suspended.is_empty() {
+            return;
+        }
+        for bar in &self.suspended {
+            let Some(plot) = plots.get(bar.row) else { continue };
+            let mut data = String::new();
+            for range in &bar.ranges {
+                let ((left, low), (right, high)) = corners(plot, (bar.from, bar.to), range);
+                // Apart from the outline of a neighbour, where there is space.
+                let inset = if low - high >= 6 * UNIT { UNIT } else { 0 };
+                rectangle(&mut data, left, high + inset, (right - left).max(1), low - high - 2 * inset);
+            }
+            sheet.outline(&data, self.ink(bar), if bar.wasted { 0.5 } else { 0.9 }, &bar.title);
+        }
+        let mut paper = String::new();
+        for (_, ((left, low), (right, high))) in self.boxes(plots).filter(|(bar, _)| !bar.pale()) {
+            rectangle(&mut paper, left, high, right - left, low - high);
+        }
+        sheet.fill(&paper, Ink::Paper, 1.0, None);
     }
 
     /// The rectangles of all bars: their lower left and upper right corners.
@@ -307,7 +362,7 @@ impl GanttChart {
     }
 
     fn labels(&self, sheet: &Sheet, plots: &[Plot]) {
-        if self.bars.len() > SINGLE {
+        if self.bars.len() > Self::SINGLE {
             return;
         }
         sheet.open("class=\"labels\"");
@@ -317,7 +372,7 @@ impl GanttChart {
             if room < 10.5 || text_width(&bar.label, size) + 2 * UNIT > right - left {
                 continue;
             }
-            let ink = if bar.wasted || bar.overhead { Ink::Text } else { Ink::Paper };
+            let ink = if bar.pale() { Ink::Text } else { Ink::Paper };
             let baseline = (low + high) / 2 + (size * 3.6) as i32;
             sheet.text(&bar.label, ((left + right) / 2, baseline), size, ink, Anchor::Middle, false);
         }

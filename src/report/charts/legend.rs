@@ -10,6 +10,8 @@ use super::sheet::{Anchor, Sheet, UNIT, fitted, polyline, rectangle, text_width}
 pub(super) enum Swatch {
     Box,
     Faint,
+    /// A box with a dashed edge and no fill.
+    Outline,
     /// A line with the dashes of its series.
     Line,
     Dashed(Dash),
@@ -72,6 +74,7 @@ pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width:
         match swatch {
             Swatch::Box => sheet.fill(&data, *ink, 1.0, None),
             Swatch::Faint => sheet.fill(&data, *ink, 0.35, None),
+            Swatch::Outline => sheet.outline(&data, *ink, 0.9, ""),
             Swatch::Line => dashed(ink.dash()),
             Swatch::Dashed(dash) => dashed(Some(*dash)),
             Swatch::Mark => sheet.mark(centre, 4 * UNIT, *ink, true, None),

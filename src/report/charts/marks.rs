@@ -7,6 +7,8 @@ pub(super) struct Dash(pub(super) &'static str);
 impl Dash {
     /// Even dashes.
     pub(super) const EVEN: Self = Self("5 3");
+    /// Short dashes, for the edges of small boxes.
+    pub(super) const FINE: Self = Self("3 2");
 }
 
 /// The shape of a mark.

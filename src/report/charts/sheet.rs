@@ -106,6 +106,21 @@ impl Sheet {
         document.close("path", title);
     }
 
+    /// Draws a dashed outline without a fill, with a tooltip also for what is inside.
+    pub(super) fn outline(&self, data: &str, ink: Ink, alpha: f64, title: &str) {
+        if data.is_empty() {
+            return;
+        }
+        let mut document = self.0.borrow_mut();
+        let (paint, opacity) = (ink.attribute(true, document.paint), opacity(alpha));
+        let dash = Dash::FINE.0;
+        let _ = write!(
+            document.body,
+            "<path {paint}{opacity} stroke-width=\"1\" stroke-dasharray=\"{dash}\" pointer-events=\"all\" d=\"{data}\"",
+        );
+        document.close("path", Some(title).filter(|title| !title.is_empty()));
+    }
+
     /// Draws a line along path data.
     pub(super) fn stroke(&self, data: &str, ink: Ink, alpha: f64, width: f64) {
         let dash = self.0.borrow().dash;

@@ -34,6 +34,7 @@ fn chart() -> GanttChart {
         rows: vec![row("a"), row("b")],
         // The second takes a minute: less than a tenth of a pixel.
         bars: vec![bar(0, DAY, 3.0 * DAY), bar(1, 5.0 * DAY, 5.0 * DAY + 60.0)],
+        suspended: Vec::new(),
         joins: Vec::new(),
         down: Vec::new(),
         groups: vec![(String::new(), Ink::Series(0))],

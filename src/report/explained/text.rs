@@ -68,7 +68,9 @@ fn suspensions(facts: &Explained, all: bool) -> String {
         if left_out.contains(&at) {
             continue;
         }
-        let why = if one.cause.is_empty() { String::new() } else { format!(" {}", one.cause) };
+        // `for job 17 (4.41 against 2.10)`, as `events.csv` has it.
+        let cause = one.cause.replacen('(', "(expansion factor ", 1);
+        let why = if cause.is_empty() { String::new() } else { format!(" {cause}") };
         let long = match one.resumed_s {
             Some(resumed) => format!("until {} ({})", clock(resumed), duration(resumed - one.at_s)),
             None => "and not resumed".to_owned(),

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize as _;
+
 use super::ledger::ledger;
 use super::over_time::{BINS, LABELS, busy_share, layer, means, over_time, time_figure};
 use super::{
     Figure, Report, ReportError, ReportOptions, Section, by_class, facts, front, headline, stem, traffic,
     workflows,
 };
+use crate::metrics::PreemptionSummary;
 use crate::model::Outcome;
 use crate::output::{FolderKind, RunFolder};
 use crate::report::charts::{
@@ -16,6 +19,7 @@ use crate::report::charts::{
 use crate::report::figures::{count, duration, jobs, noun};
 use crate::report::lists::distinct;
 use crate::report::series::{Plannings, Quantity, RunSeries, Traffic, Workflows, ecdf, ink};
+use crate::report::tables;
 
 /// Maximum number of runs whose schedules are drawn on one page.
 const SCHEDULES: usize = 8;
@@ -216,19 +220,28 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Section {
                 caption += &format!(" In the whole run {failed} failed and {were} followed by another.");
                 caption += if raster { "" } else { failed_attempts(&chart) };
             }
+            caption += &suspensions(run.folder);
+            if !chart.suspended.is_empty() {
+                caption += SUSPENDED;
+            }
             caption += &planned(&run.series);
             if !run.series.sized {
                 caption += " Only processors that were used at some time are known.";
             }
             section.figures.push(Figure::new(format!("gantt{tail}"), caption, chart, 1));
         }
-        None => section.lead.push(no_schedule(run).to_owned() + &planned(&run.series)),
+        None => {
+            section.lead.push(no_schedule(run).to_owned() + &suspensions(run.folder) + &planned(&run.series))
+        }
     }
     if let Some(chart) = run.series.detail.take() {
         let mut caption =
             "A part of it: around the time when most jobs waited. Hover over a job for details.".to_owned();
         if chart.bars.iter().any(|bar| bar.wasted) {
             caption += failed_attempts(&chart);
+        }
+        if !chart.suspended.is_empty() {
+            caption += SUSPENDED;
         }
         section.figures.push(Figure::new(format!("gantt-detail{tail}"), caption, chart, 1));
     }
@@ -266,6 +279,16 @@ const fn failed_attempts(chart: &GanttChart) -> &'static str {
         true => " Failed attempts are pale; they are too many to be joined to the next attempts.",
         false => " Failed attempts are pale, and a dashed line leads to the next attempt.",
     }
+}
+
+/// How suspended jobs are drawn.
+const SUSPENDED: &str = " A dashed box is a suspended job, on the processors that it had.";
+
+/// How often jobs were suspended and for how long, if a policy of the run does that.
+fn suspensions(folder: &RunFolder) -> String {
+    let known = folder.summary().and_then(|summary| summary.get("preemption"));
+    let of = known.and_then(|known| PreemptionSummary::deserialize(known).ok());
+    of.map(|of| format!(" Suspensions: {}.", tables::suspensions(&of))).unwrap_or_default()
 }
 
 fn no_schedule(run: &Run<'_>) -> &'static str {

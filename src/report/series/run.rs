@@ -64,10 +64,11 @@ impl RunSeries {
         }
         let outages = outages(folder, &mut places, jobs.span)?;
         let colours = jobs.colours();
+        let (groups, suspended) = (colours.names.len(), suspends(folder));
         let segments = folder.segments()?;
         let mut tally = Tally {
-            schedule: Schedule::new(jobs.span, &places, colours.names.len(), jobs.started),
-            detail: jobs.busiest().map(|span| Schedule::of_part(span, colours.names.len())),
+            schedule: Schedule::new(jobs.span, &places, groups, jobs.started, suspended),
+            detail: jobs.busiest().map(|span| Schedule::of_part(span, groups, suspended)),
             busy: Vec::new(),
             running: Steps::default(),
             jobs_power: Steps::default(),
@@ -153,11 +154,10 @@ impl Tally {
         let named = (key, row.attempt);
         let again = jobs.again.contains(&named);
         let fact = Fact { group: colours.of(&fact, row.origin), again, ..fact };
-        let overhead = matches!(row.cause, Cause::Suspend | Cause::Resume | Cause::Resize);
-        let stretch =
-            Stretch { key: named.0, attempt: row.attempt, place, from, to, procs: row.processors, overhead };
-        if let Some(detail) = self.detail.as_mut().filter(|detail| detail.meets(&stretch)) {
-            detail.take(stretch.clone(), fact);
+        let SegmentRow { attempt, cause, processors: procs, .. } = row;
+        let stretch = Stretch { key: named.0, attempt, place, from, to, procs, cause };
+        if let Some(detail) = &mut self.detail {
+            detail.take_part(&stretch, fact);
         }
         self.schedule.take(stretch, fact);
     }
@@ -221,6 +221,11 @@ impl Tally {
             marks,
         }
     }
+}
+
+/// Whether some policy of the run suspends jobs.
+pub(super) fn suspends(folder: &RunFolder) -> bool {
+    folder.summary().is_some_and(|summary| summary.get("preemption").is_some())
 }
 
 /// Milliwatts that an idle processor of a site draws: idle energy over idle processor time. This is the power in the platform where

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::churn::Outage;
 use super::places::{Place, Places};
-use crate::model::{Origin, ProcSet};
+use crate::model::{Cause, Origin, ProcSet};
 use crate::report::charts::{
     Axis, GanttBar, GanttChart, GanttJoin, GanttRow, GanttShading, Ink, Raster, TimeMarks,
 };
@@ -58,8 +58,18 @@ pub(super) struct Stretch {
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) procs: ProcSet,
-    /// Whether the job did no work, because it was suspended or resumed.
-    pub(super) overhead: bool,
+    pub(super) cause: Cause,
+}
+
+impl Stretch {
+    /// Whether the job held its processors and did no work, because it was suspended, resumed or resized.
+    const fn in_transition(&self) -> bool {
+        matches!(self.cause, Cause::Suspend | Cause::Resume | Cause::Resize)
+    }
+
+    fn attempt_of(&self) -> (Key, u32) {
+        (self.key.clone(), self.attempt)
+    }
 }
 
 struct Bar {
@@ -85,6 +95,10 @@ pub(crate) struct Schedule {
     groups: usize,
     rectangles: usize,
     bars: Vec<Bar>,
+    /// Stretches between two of the same attempt at the same place.
+    suspended: Vec<Bar>,
+    /// The last stretch of each job that has not ended, from which it may be suspended; `None` if that is not drawn.
+    before: Option<FxHashMap<Key, Stretch>>,
     rasters: Vec<Raster>,
     last: FxHashMap<Key, LastAttempt>,
     joins: Vec<GanttJoin>,
@@ -94,17 +108,21 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule of a run from `span.0` to `span.1` with `jobs` jobs.
-    pub(super) fn new(span: (u64, u64), places: &Places, groups: usize, jobs: u64) -> Self {
+    /// A schedule of a run from `span.0` to `span.1` with `jobs` jobs, which some policy may have `suspended`.
+    pub(super) fn new(span: (u64, u64), places: &Places, groups: usize, jobs: u64, suspended: bool) -> Self {
         let rows = rows_of(places.list()).into_iter().zip(places.list());
         let rasters = rows.map(|(rows, place)| Raster::new(COLUMNS, rows, groups, span, place.processors));
         let rectangles = if jobs > BARS as u64 { BARS + 1 } else { 0 };
-        Self { rasters: rasters.collect(), rectangles, ..Self::of_part(span, groups) }
+        Self {
+            rasters: rasters.collect(),
+            rectangles,
+            ..Self::of_part(span, groups, suspended && jobs <= GanttChart::SINGLE as u64)
+        }
     }
 
     /// A schedule of a part of a run with few jobs; it has no raster.
-    pub(super) fn of_part(span: (u64, u64), groups: usize) -> Self {
-        Self { span, groups, ..Self::default() }
+    pub(super) fn of_part(span: (u64, u64), groups: usize, suspended: bool) -> Self {
+        Self { span, groups, before: suspended.then(FxHashMap::default), ..Self::default() }
     }
 
     /// Whether nothing can be drawn: there are no bars, or more than the chart of a part can show.
@@ -113,13 +131,30 @@ impl Schedule {
     }
 
     /// Whether a stretch overlaps the time of the schedule.
-    pub(super) fn meets(&self, stretch: &Stretch) -> bool {
+    pub(super) const fn meets(&self, stretch: &Stretch) -> bool {
         stretch.from < self.span.1 && stretch.to > self.span.0
+    }
+
+    /// Whether a stretch matters here: it overlaps the time of the schedule, or a suspension before or after it may.
+    pub(super) const fn concerns(&self, stretch: &Stretch) -> bool {
+        self.before.is_some() || self.meets(stretch)
+    }
+
+    /// Takes what overlaps the time of the schedule: the stretch, and the suspension before it.
+    pub(super) fn take_part(&mut self, stretch: &Stretch, fact: Fact) {
+        if self.meets(stretch) {
+            self.take(stretch.clone(), fact);
+        } else if self.before.is_some() {
+            self.suspend(stretch, fact);
+        }
     }
 
     pub(super) fn take(&mut self, stretch: Stretch, fact: Fact) {
         if stretch.procs.is_empty() {
             return;
+        }
+        if self.before.is_some() {
+            self.suspend(&stretch, fact);
         }
         self.stretches += 1;
         if fact.attempts > 1 {
@@ -136,6 +171,7 @@ impl Schedule {
         self.rectangles += stretch.procs.intervals().count();
         if self.rectangles > BARS {
             self.bars = Vec::new();
+            self.without_suspensions();
             self.last.values_mut().for_each(|last| last.bars.clear());
             return;
         }
@@ -145,6 +181,32 @@ impl Schedule {
             last.bars.push(self.bars.len());
         }
         self.bars.push(Bar { stretch, fact, wasted: false });
+        if self.bars.len() > GanttChart::SINGLE {
+            self.without_suspensions();
+        }
+    }
+
+    /// Records the suspension that ends with this stretch, if there is one.
+    fn suspend(&mut self, stretch: &Stretch, fact: Fact) {
+        let Some(before) = self.before.as_mut().filter(|_| !stretch.procs.is_empty()) else { return };
+        // The end of some jobs is not known.
+        let last = fact.end > 0 && stretch.to >= fact.end;
+        let left = match last {
+            true => before.remove(&stretch.key),
+            false => before.insert(stretch.key.clone(), stretch.clone()),
+        };
+        let goes_on = |left: &Stretch| (left.attempt, left.place) == (stretch.attempt, stretch.place);
+        if let Some(left) = left.filter(|left| goes_on(left) && left.to < stretch.from) {
+            let away = Stretch { from: left.to, to: stretch.from, ..left };
+            if self.meets(&away) {
+                self.suspended.push(Bar { stretch: away, fact, wasted: false });
+            }
+        }
+    }
+
+    /// Draws no suspensions: there are too many bars.
+    fn without_suspensions(&mut self) {
+        (self.suspended, self.before) = (Vec::new(), None);
     }
 
     /// If the stretch belongs to a later attempt than the last one of this job, records that the last one failed, unless it had `completed`.
@@ -183,13 +245,19 @@ impl Schedule {
     /// Makes the chart. `names` are the names of the groups; with at most one, jobs are coloured by their numbers as long as there
     /// are few bars.
     pub(super) fn chart(
-        self,
+        mut self,
         title: &str,
         places: &Places,
         names: &[String],
         (outages, marks): (&[Outage], &TimeMarks),
     ) -> GanttChart {
         let barred = self.rectangles <= BARS;
+        let failed: FxHashSet<(Key, u32)> = match self.suspended.as_slice() {
+            [] => FxHashSet::default(),
+            _ => self.bars.iter().filter(|bar| bar.wasted).map(|bar| bar.stretch.attempt_of()).collect(),
+        };
+        self.suspended.retain(|bar| !stalls(&bar.stretch, outages));
+        self.suspended.iter_mut().for_each(|bar| bar.wasted = failed.contains(&bar.stretch.attempt_of()));
         let mut rasters = if barred { Vec::new() } else { self.rasters }.into_iter();
         let rows = places.list().iter().map(|place| {
             let (name, part) = (place.site.clone(), place.partition.clone());
@@ -205,9 +273,9 @@ impl Schedule {
             inks.enumerate().map(|(at, ink)| (name(at), ink)).collect()
         };
         let bars = if barred { self.bars } else { Vec::new() };
-        let titled = bars.len() <= 4_000;
+        let titled = bars.len() <= GanttChart::SINGLE;
         let text = |text: &dyn Fn() -> String| if titled { text() } else { String::new() };
-        let drawn = |Bar { stretch, fact, wasted }: &Bar, title: String| GanttBar {
+        let drawn = |Bar { stretch, fact, wasted }: &Bar, suspended: bool, title: String| GanttBar {
             row: stretch.place,
             from: seconds(stretch.from),
             to: seconds(stretch.to),
@@ -220,15 +288,19 @@ impl Schedule {
             title,
             wasted: *wasted,
             killed: fact.killed && stretch.to == fact.end,
-            overhead: stretch.overhead,
+            overhead: stretch.in_transition() && !suspended,
         };
-        let bars = bars.iter().map(|bar| drawn(bar, text(&|| tooltip(bar, places)))).collect();
+        let all = |of: &[Bar], suspended: bool| {
+            of.iter().map(|bar| drawn(bar, suspended, text(&|| tooltip(bar, suspended, places)))).collect()
+        };
+        let (bars, suspended) = (all(&bars, false), all(&self.suspended, true));
         let joins = if self.joins.len() <= JOINS && barred { self.joins } else { Vec::new() };
         GanttChart {
             title: title.to_owned(),
             x: Axis::time(seconds(self.span.0), seconds(self.span.1)),
             rows,
             bars,
+            suspended,
             joins,
             down: shadings(outages, self.span),
             groups,
@@ -237,8 +309,17 @@ impl Schedule {
     }
 }
 
+/// Whether a job kept its processors in a stretch without work, because one of its machines went down. A job that is just resumed is
+/// suspended again then.
+fn stalls(away: &Stretch, outages: &[Outage]) -> bool {
+    let first = outages.partition_point(|outage| outage.from < away.from);
+    let mut begins = outages[first..].iter().take_while(|outage| outage.from == away.from);
+    away.cause != Cause::Resume
+        && begins.any(|outage| outage.place == away.place && !outage.procs.is_disjoint(&away.procs))
+}
+
 /// The tooltip of a bar.
-fn tooltip(bar: &Bar, places: &Places) -> String {
+fn tooltip(bar: &Bar, suspended: bool, places: &Places) -> String {
     let stretch = &bar.stretch;
     let place = places.list().get(stretch.place).filter(|place| !place.site.is_empty());
     let site = place.map(|place| format!(" of {} {}", place.site, place.partition)).unwrap_or_default();
@@ -249,14 +330,17 @@ fn tooltip(bar: &Bar, places: &Places) -> String {
         (false, true) => "\nkilled at its estimate",
         _ => "",
     };
+    let (state, rest) = match suspended {
+        true => (", suspended", String::new()),
+        false => ("", format!("\nwaited {}{failure}", duration(seconds(bar.fact.wait)))),
+    };
     format!(
-        "job {}{attempt}\nprocessors {}{site}\n{} s to {} s ({})\nwaited {}{failure}",
+        "job {}{attempt}{state}\nprocessors {}{site}\n{} s to {} s ({}){rest}",
         stretch.key.1,
         stretch.procs,
         Time::from_micros(stretch.from),
         Time::from_micros(stretch.to),
         duration(seconds(stretch.to - stretch.from)),
-        duration(seconds(bar.fact.wait)),
     )
 }
 

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::churn::{Outage, outages};
 use super::marks::marks;
 use super::places::Places;
+use super::run::suspends;
 use super::schedule::{Fact, Schedule, Stretch, key};
 use crate::model::{Origin, Outcome, ProcSet, WorkflowSubmission};
 use crate::output::{ReadError, RunFolder, TaskRow, WorkflowRow};
@@ -52,8 +53,6 @@ struct Part {
     of_job: FxHashMap<u64, Vec<usize>>,
     /// Names of the groups, the last of which has all other jobs.
     names: Vec<String>,
-    /// Whether there were other jobs.
-    others: bool,
 }
 
 /// A task as it is drawn.
@@ -92,7 +91,7 @@ impl Workflows {
                 tasks.entry(row.workflow).or_default().push(row);
             }
         }
-        let (mut drawn, mut parts) = (Vec::new(), Vec::new());
+        let (mut drawn, mut parts, suspended) = (Vec::new(), Vec::new(), suspends(folder));
         for row in longest {
             let Some(of) = submitted.iter().find(|of| of.number.0 == row.workflow) else { continue };
             // A run of it has shown that it is sound.
@@ -103,7 +102,7 @@ impl Workflows {
             let dag = workflow_figure(&workflow, Some(&path));
             let dag = dag.map(|dag| DagChart { title: format!("{name} (workflow {})", row.workflow), ..dag });
             let Ok(ungrouped) = Workflow::from_spec(of.ungrouped().clone()) else { continue };
-            parts.push(Part::new(row, &ungrouped, &tasks));
+            parts.push(Part::new(row, &ungrouped, &tasks, suspended));
             let grouped = of.groups.is_some();
             drawn.push(Drawn { number: row.workflow, name, dag, gantt: None, grouped });
         }
@@ -132,7 +131,7 @@ fn end_path(row: &WorkflowRow, tasks: &[TaskRow], first: u64) -> EndPath {
 }
 
 impl Part {
-    fn new(row: &WorkflowRow, workflow: &Workflow, tasks: &[TaskRow]) -> Self {
+    fn new(row: &WorkflowRow, workflow: &Workflow, tasks: &[TaskRow], suspended: bool) -> Self {
         let kinds = kinds(workflow);
         let most = usize::from(Ink::SERIES);
         let mut ranked: Vec<(usize, &str)> = kinds.iter().map(|(kind, (rank, _))| (*rank, *kind)).collect();
@@ -160,14 +159,7 @@ impl Part {
         }
         of_job.values_mut().filter(|tasks| tasks.len() > 1).for_each(|tasks| settle(&mut drawn, tasks));
         let span = (row.submitted.micros(), row.ended.micros().max(row.submitted.micros() + 1));
-        Self {
-            span,
-            schedule: Schedule::of_part(span, names.len()),
-            tasks: drawn,
-            of_job,
-            names,
-            others: false,
-        }
+        Self { span, schedule: Schedule::of_part(span, names.len(), suspended), tasks: drawn, of_job, names }
     }
 
     /// Takes what held processors: of a group each of its tasks, in the attempt that ended.
@@ -176,10 +168,9 @@ impl Part {
         let none = Vec::new();
         let of = of_job.get(&stretch.key.1).filter(|_| origin == Origin::Grid).unwrap_or(&none);
         let others = (names.len() - 1) as u16;
-        self.others |= of.is_empty();
         let (group, attempts) = of.first().map_or((others, 1), |at| (tasks[*at].group, tasks[*at].attempts));
         if of.len() < 2 || stretch.attempt < attempts {
-            return schedule.take(stretch.clone(), Fact { group, attempts, ..Fact::NONE });
+            return schedule.take_part(stretch, Fact { group, attempts, ..Fact::NONE });
         }
         for at in of {
             let task = &tasks[*at];
@@ -190,7 +181,7 @@ impl Part {
             if from < to {
                 let key = (None, MEMBERS + *at as u64);
                 let member = Stretch { key, from, to, procs, ..*stretch };
-                schedule.take(member, Fact { group: task.group, ..Fact::NONE });
+                schedule.take_part(&member, Fact { group: task.group, ..Fact::NONE });
             }
         }
     }
@@ -205,11 +196,11 @@ impl Part {
             *ink = if at < others { Ink::Muted } else { *ink };
         }
         chart.groups[others].1 = Ink::Axis;
-        if !self.others {
+        if chart.bars.iter().chain(&chart.suspended).all(|bar| bar.group != others) {
             // What has no name is not in the legend.
             chart.groups[others].0.clear();
         }
-        for bar in &mut chart.bars {
+        for bar in chart.bars.iter_mut().chain(&mut chart.suspended) {
             let key: Option<u64> = bar.label.parse().ok().filter(|_| bar.group != others);
             let of_job = |key| self.of_job.get(&key).and_then(|tasks| Some((tasks.len(), *tasks.first()?)));
             let (tasks, task) = match key {
@@ -269,9 +260,9 @@ fn draw(folder: &RunFolder, drawn: &mut [Drawn], mut parts: Vec<Part>) -> Result
             from,
             to,
             procs: row.processors,
-            overhead: false,
+            cause: row.cause,
         };
-        for part in parts.iter_mut().filter(|part| part.schedule.meets(&stretch)) {
+        for part in parts.iter_mut().filter(|part| part.schedule.concerns(&stretch)) {
             part.take(row.origin, &stretch);
         }
     }
