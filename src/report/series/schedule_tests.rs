@@ -26,9 +26,12 @@ fn suspended(chart: &GanttChart) -> Vec<(f64, f64)> {
     chart.suspended.iter().map(|bar| (bar.from, bar.to)).collect()
 }
 
+/// What is suspended when, the stretches of the job, and the suspensions that are drawn.
+type Case<'a> = (&'a str, &'a [Stretch], &'a [(f64, f64)]);
+
 #[test]
 fn a_suspension_is_drawn_where_it_overlaps_the_part() {
-    let cases: [(&str, &[Stretch], &[(f64, f64)]); 5] = [
+    let cases: [Case<'_>; 5] = [
         ("all of the part", &[stretch(0, 1, 0, 50), stretch(0, 1, 300, 400)], &[(50.0, 300.0)]),
         ("its begin", &[stretch(0, 1, 0, 90), stretch(0, 1, 120, 400)], &[(90.0, 120.0)]),
         ("before it", &[stretch(0, 1, 0, 50), stretch(0, 1, 100, 400)], &[]),
