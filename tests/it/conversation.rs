@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use gridemu::broker::Rates;
 use gridemu::grid::WindowOptions;
+use gridemu::local::Registry;
 use gridemu::model::{
     BrokerSpec, ChurnAct, Distribution, FailureAction, GridContext, GridSpec, InstantOrder, Job, JobId,
     Limits, Link, Machines, NetworkSpec, PartitionId, PlannedChurn, Preemption, ProcSet, RandomChurn, Record,
@@ -20,7 +21,8 @@ use proptest::test_runner::TestRunner;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::brokers::written;
-use crate::grids::{GridCase, always_on};
+use crate::grids::{GridCase, always_on_under};
+use crate::invariants::variants;
 
 /// Small cases, as the other tests draw them.
 const SMALL: usize = 40;
@@ -128,7 +130,13 @@ fn local(number: u64, draws: &mut Draws) -> Job {
 /// The cases: first the small ones, then the large ones.
 fn cases() -> Vec<GridCase> {
     let mut runner = TestRunner::deterministic();
-    let mut small = || always_on().new_tree(&mut runner).expect("a case").current();
+    // Cases are those that were drawn before there were policies that preempt.
+    let preempts = |policy: &String| {
+        let named = policy.parse().expect("a policy");
+        Registry::standard().build(&named).expect("a policy").1.preempts
+    };
+    let policies: Vec<String> = variants().into_iter().filter(|policy| !preempts(policy)).collect();
+    let mut small = || always_on_under(policies.clone()).new_tree(&mut runner).expect("a case").current();
     let mut cases: Vec<GridCase> = (0..SMALL).map(|_| small()).collect();
     cases.extend((0..LARGE).map(large));
     cases

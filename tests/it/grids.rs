@@ -225,7 +225,7 @@ fn acts() -> impl Strategy<Value = Vec<PlannedChurn>> {
     })
 }
 
-fn site() -> impl Strategy<Value = SiteSpec> {
+fn site(policies: Vec<String>) -> impl Strategy<Value = SiteSpec> {
     let on_failure = select(vec![
         FailureAction::Requeue,
         FailureAction::Resubmit,
@@ -251,7 +251,7 @@ fn site() -> impl Strategy<Value = SiteSpec> {
     let booked = vec((10_u64..150, 1_u64..60, 1_u32..13), 0..3);
     let by_hour = prop_oneof![3 => Just("flat"), 1 => Just("0-1=0.5,1-24=3")];
     let rest = (churn, weighted(0.4, booked), by_hour);
-    (vec(partition(), 1..3), select(variants()), 0_u8..4, any::<bool>(), any::<bool>(), rest).prop_map(
+    (vec(partition(), 1..3), select(policies), 0_u8..4, any::<bool>(), any::<bool>(), rest).prop_map(
         |(partitions, policy, order, overrun, machines, (churn, booked, by_hour))| {
             let mut site = SiteSpec::plain("", 1, policy.parse().expect("a policy"));
             site.partitions = partitions;
@@ -418,9 +418,14 @@ fn drain(site: &mut SiteSpec, number: u64) {
 
 /// Grids whose machines never sleep.
 pub(crate) fn always_on() -> impl Strategy<Value = GridCase> {
+    always_on_under(variants())
+}
+
+/// The same, under some of these local policies.
+pub(crate) fn always_on_under(policies: Vec<String>) -> impl Strategy<Value = GridCase> {
     let latency = select(vec![0_u64, 20_000, 1_000_000]);
     let bandwidth = select(vec![None, Some(100_000_u64), Some(1_000_003), Some(1_000_000_000)]);
-    let place = (site(), latency, bandwidth, jobs(7, false));
+    let place = (site(policies), latency, bandwidth, jobs(7, false));
     (vec(place, 1..5), broker(), jobs(16, true), weighted(0.5, 30_u64..900), any::<u64>()).prop_map(
         |(places, broker, mut portal, until, seed)| {
             let mut network = NetworkSpec::uniform(places.len(), Link::default());

@@ -9,7 +9,7 @@ use gridemu::local::policies::{Compress, Conservative};
 use gridemu::local::{Abilities, Action, Actions, Change, LocalPolicy, PolicyInfo, Registry, View};
 use gridemu::model::{
     Elastic, ElasticCommand, Equipment, InstantOrder, Job, JobId, MachineGroup, PartitionSpec, Record,
-    Reservation, SiteId, SiteSpec, SiteTariff, SleepSpec, Speedup,
+    Reservation, SiteId, SiteSpec, SiteTariff, SleepSpec, Speedup, WorkloadId,
 };
 use gridemu::units::{EnergyPrice, Power, Price, Rate, Span, Time};
 use gridemu::workload::{Jobs, Source};
@@ -38,7 +38,7 @@ pub(crate) fn variants() -> Vec<String> {
                 "factor=1.2,every=3 s,min_gain=-2,compare=at-least",
             ],
             "tss" => &["factor=1.1,every=2 s,limit=1.2"],
-            "is" => &["quantum=3 s", "quantum=0 s,drop=last"],
+            "is" => &["quantum=3 s,placement=away", "quantum=0 s,drop=last"],
             _ => &[],
         };
         all.extend(choices.iter().map(|choice| format!("{name}[{choice}]")));
@@ -409,7 +409,13 @@ proptest! {
                     Record::Job(job) => job.site = SiteId(0),
                     Record::Segment(segment) => segment.site = SiteId(0),
                     Record::Machine(machine) => machine.site = SiteId(0),
-                    Record::Event(event) => event.site = SiteId(0),
+                    Record::Event(event) => {
+                        event.site = SiteId(0);
+                        // For which job one was suspended is told by its workload, that of the site.
+                        if let Some(by) = event.suspension.as_mut().and_then(|why| why.by.as_mut()) {
+                            by.workload = WorkloadId::of_site(SiteId(0));
+                        }
+                    }
                     another => unreachable!("a record of a new kind: {another:?}"),
                 }
             }

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::preemptive::{Books, Choice, Dropped, Idle, Run, Victim};
+use super::preemptive::{Books, Choice, Dropped, Idle, PLACEMENT, Run, Victim, take_away};
 use crate::local::{
     Abilities, Actions, Change, LocalPolicy, Phase, PolicyInfo, Preempted, Quotient, Rule, View, XFactor,
 };
 use crate::model::{JobKey, ParamInfo, ProcSet};
-use crate::units::Span;
+use crate::units::{Span, Time};
 
 const QUANTUM: ParamInfo = ParamInfo {
     key: "quantum",
@@ -27,13 +27,13 @@ pub(super) fn info() -> PolicyInfo {
     PolicyInfo::new("is", |named| {
         let quantum = named.take(QUANTUM.key, "a time, such as `10 min`")?;
         let dropped = named.take_choice(DROP.key, &Dropped::NAMES)?.unwrap_or_default();
-        let policy = Immediate::new(quantum.unwrap_or(Immediate::QUANTUM), dropped);
+        let policy = Immediate { away: take_away(named)?, ..Immediate::new(quantum.unwrap_or(Immediate::QUANTUM), dropped) };
         let able = Abilities { preempts: true, same_processors: true, picks_processors: true, ..Abilities::PLAIN };
         Ok((Box::new(policy), able))
     })
     .doc("Immediate service: an arriving job starts at once, by suspending running jobs with the lowest instantaneous expansion factor (wait + run) / run, and keeps its processors for a quantum. Other idle jobs start when they fit, the largest factor first. A suspended job resumes on the processors that it had.")
     .source("Chiang and Vernon 2002, as described in Kettimuthu 2003, section 2.3")
-    .params(&[QUANTUM, DROP])
+    .params(&[QUANTUM, DROP, PLACEMENT])
 }
 
 /// Immediate service (IS).
@@ -46,6 +46,8 @@ pub(super) fn info() -> PolicyInfo {
 pub struct Immediate {
     quantum: Span,
     dropped: Dropped,
+    /// Whether jobs start away from processors for which suspended jobs wait.
+    away: bool,
     kept: Kept,
 }
 
@@ -64,7 +66,7 @@ impl Immediate {
 
     /// Immediate service with this quantum; `dropped` says which of superfluous victims go on running.
     pub fn new(quantum: Span, dropped: Dropped) -> Self {
-        Self { quantum, dropped, kept: Kept::default() }
+        Self { quantum, dropped, away: false, kept: Kept::default() }
     }
 
     /// The victims for a job that lacks so many processors: those with the lowest instantaneous expansion factors, among equals the last to
@@ -108,7 +110,7 @@ impl Immediate {
             }
         }
         pending.insert_all(free);
-        match view.pick(&pending, idle.count) {
+        match self.kept.books.procs_for_start(view, &pending, idle.count, self.away) {
             Some(procs) => self.kept.books.put(view, idle, procs, free, actions, |_, _| (false, 0)),
             None => self.kept.books.add_idle(view, idle),
         }
@@ -117,14 +119,16 @@ impl Immediate {
     /// Starts and resumes idle jobs as long as one fits.
     fn backfill(&mut self, view: &View<'_>, free: &mut ProcSet, actions: &mut Actions) {
         let books = &mut self.kept.books;
-        while let Some(Choice { job, suspended, .. }) = books.best_fit(view.now(), free) {
+        while let Some(Choice { job, suspended, .. }) =
+            books.best_fit(view.now(), free, |_, _| Some(Time::NEVER))
+        {
             let idle = match suspended {
                 Some(_) => books.take_suspended(job),
                 None => books.withdraw(view.now(), job),
             };
             let Some(idle) = idle else { return };
             let own = suspended.map(|_| idle.procs.clone());
-            let Some(procs) = own.or_else(|| view.pick(free, idle.count)) else {
+            let Some(procs) = own.or_else(|| books.procs_for_start(view, free, idle.count, self.away)) else {
                 return books.add_idle(view, idle);
             };
             books.put(view, idle, procs, free, actions, |_, _| (false, 0));

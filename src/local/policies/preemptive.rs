@@ -8,10 +8,14 @@ mod books;
 mod choice;
 mod claims;
 mod factor;
+mod placing;
+mod suspended;
 mod victims;
 
 pub(super) use books::{Books, Idle, Judged, Need, Run};
 pub(super) use choice::Choice;
 pub use factor::{Factor, Margin};
+pub(super) use placing::{PLACEMENT, take_away};
+use suspended::Suspended;
 pub use victims::Dropped;
 pub(super) use victims::Victim;

@@ -126,10 +126,7 @@ impl Selective {
         let (Some(limit), true) = (&mut self.options.limit, view.is_finished(job)) else { return };
         let live = view.job(job);
         if limit.finished(live.waited(view.now()), live.ran(view.now()), run.count) {
-            for run in self.books.runs_mut() {
-                run.past_limit = limit.is_past(run.waited, run.class);
-            }
-            self.books.changes += 1;
+            self.books.judge_again(|run| limit.is_past(run.waited, run.class));
         }
     }
 }

@@ -148,13 +148,16 @@ fn a_killed_process_leaves_everything_that_was_acknowledged() {
         let folder = folder.path().join("store");
         let options = StoreOptions { engine, last: 2, patience: Duration::from_secs(1) };
         let (mut made, mut last, mut entries, mut snapshots, mut kept) = (false, 0, 0, 0, 0);
-        // On a busy machine more kills are needed until something has been written between them.
+        // On a busy machine more kills are needed until something has been written between them, and later ones.
+        let mut latest = 150;
         for kill in 0..10 * kills {
             if kill >= kills && snapshots >= kills / 4 {
                 break;
             }
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let message = run_and_kill(&folder, engine, 2 + (random >> 40) % 150);
+            let message = run_and_kill(&folder, engine, 2 + (random >> 40) % latest);
+            let is_fruitful = message.iter().any(|line| line.starts_with("snap"));
+            latest = if is_fruitful { 150 } else { (latest + latest / 4).min(5_000) };
             for line in &message {
                 match line.split_once(' ') {
                     None => made = true,

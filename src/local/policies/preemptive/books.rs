@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Suspended;
 use crate::local::{Contestant, Line, Quotient, Tournament, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Span, Time};
@@ -41,8 +42,6 @@ pub(in crate::local::policies) struct Idle {
     /// The processors that it had.
     pub(in crate::local::policies) procs: ProcSet,
     pub(in crate::local::policies) count: u32,
-    /// One of its processors that was in its way when it was looked at last: most often it still is.
-    pub(in crate::local::policies) hindrance: u32,
 }
 
 impl Idle {
@@ -56,7 +55,6 @@ impl Idle {
             line: line(view, job, span),
             first: live.first_start().filter(|_| !procs.is_empty()),
             count: if procs.is_empty() { live.procs() } else { procs.len() },
-            hindrance: procs.first().unwrap_or_default(),
             procs,
         }
     }
@@ -104,7 +102,9 @@ pub(super) enum Place {
         procs: u32,
         slot: usize,
     },
-    Suspended,
+    Suspended {
+        slot: usize,
+    },
     Running,
     /// It is being suspended.
     Leaving,
@@ -125,7 +125,7 @@ pub(in crate::local::policies) struct Ranked {
 pub(in crate::local::policies) struct Books {
     /// Jobs that have not started, by size.
     pub(in crate::local::policies) waiting: BTreeMap<u32, Width>,
-    pub(in crate::local::policies) suspended: Vec<Idle>,
+    pub(in crate::local::policies) suspended: Suspended,
     /// Jobs that are being suspended, and hold their processors until then.
     pub(super) leaving: Vec<Idle>,
     /// In the order in which they were made.
@@ -174,9 +174,16 @@ impl Books {
         waiting.chain(suspended).chain(transit).chain(self.order.iter().map(|ranked| ranked.job))
     }
 
-    /// All running jobs, to be changed in what does not place them.
-    pub(in crate::local::policies) fn runs_mut(&mut self) -> impl Iterator<Item = &mut Run> {
-        self.runs.iter_mut().flatten()
+    /// Judges all running jobs anew: whether they are past their limits.
+    pub(in crate::local::policies) fn judge_again(&mut self, is_past: impl Fn(&Run) -> bool) {
+        for run in self.runs.iter_mut().flatten() {
+            let is_past = is_past(run);
+            if is_past != run.past_limit {
+                run.past_limit = is_past;
+                self.suspended.loosen_behind(run.job);
+                self.changes += 1;
+            }
+        }
     }
 
     /// Running jobs.
@@ -216,20 +223,21 @@ impl Books {
         if width.jobs.is_empty() {
             self.waiting.remove(&procs);
         }
-        Some(Idle { job: item, seq, line, first: None, procs: ProcSet::new(), count: procs, hindrance: 0 })
+        Some(Idle { job: item, seq, line, first: None, procs: ProcSet::new(), count: procs })
     }
 
     /// A suspended job leaves, or one that is being suspended. Returns it, if it was there.
     pub(in crate::local::policies) fn take_suspended(&mut self, job: JobKey) -> Option<Idle> {
-        let among = match self.place(job) {
-            Place::Suspended => &mut self.suspended,
-            Place::Leaving => &mut self.leaving,
+        let idle = match self.place(job) {
+            Place::Suspended { slot } => self.suspended.remove(slot),
+            Place::Leaving => {
+                let at = self.leaving.iter().position(|idle| idle.job == job);
+                at.map(|at| self.leaving.remove(at))
+            }
             _ => return self.take_claim(job),
         };
-        let at = among.iter().position(|idle| idle.job == job)?;
-        let idle = among.remove(at);
         self.set(job, Place::Absent);
-        Some(idle)
+        idle
     }
 
     /// A job leaves for which others are being suspended. Returns it, if it was there.
@@ -242,8 +250,9 @@ impl Books {
 
     /// Adds a suspended job.
     pub(in crate::local::policies) fn add_suspended(&mut self, idle: Idle) {
-        self.set(idle.job, Place::Suspended);
-        self.suspended.push(idle);
+        let job = idle.job;
+        let slot = self.suspended.insert(idle);
+        self.set(job, Place::Suspended { slot });
         self.changes += 1;
     }
 
@@ -293,6 +302,7 @@ impl Books {
         self.order.insert(at, ranked);
         self.own(&run.procs, Some(run.job));
         self.set(run.job, Place::Running);
+        self.suspended.loosen_behind(run.job);
         let index = run.job.index();
         if self.runs.len() <= index {
             self.runs.resize_with(index + 1, || None);
@@ -311,6 +321,7 @@ impl Books {
         let at = self.rank(Ranked { waited: run.waited, seq: run.seq, job });
         self.order.remove(at);
         self.own(&run.procs, None);
+        self.suspended.loosen_behind(job);
         self.changes += 1;
         Some(run)
     }
@@ -318,8 +329,11 @@ impl Books {
     /// Takes note of which running jobs are on machines that drain: they could not resume there.
     pub(in crate::local::policies) fn note_drained(&mut self, view: &View<'_>) {
         let here = view.here();
-        for run in self.runs_mut() {
-            run.drains = !here.contains_all(&run.procs);
+        for run in self.runs.iter_mut().flatten() {
+            let was = std::mem::replace(&mut run.drains, !here.contains_all(&run.procs));
+            if was != run.drains {
+                self.suspended.loosen_behind(run.job);
+            }
         }
         self.changes += 1;
     }

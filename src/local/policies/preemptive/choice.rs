@@ -1,6 +1,6 @@
 //! The idle job that starts next.
 
-use super::Books;
+use super::{Books, Idle, Run};
 use crate::local::Quotient;
 use crate::model::{JobKey, ProcSet};
 use crate::units::Time;
@@ -13,7 +13,7 @@ pub(in crate::local::policies) struct Choice {
     pub(in crate::local::policies) seq: u64,
     pub(in crate::local::policies) job: JobKey,
     pub(in crate::local::policies) procs: u32,
-    /// Its place among the suspended jobs, if it is one.
+    /// Its slot among the suspended jobs, if it is one.
     pub(in crate::local::policies) suspended: Option<usize>,
 }
 
@@ -26,8 +26,14 @@ impl Choice {
 }
 
 impl Books {
-    /// The idle job with the largest expansion factor for which there are enough free processors; if it is suspended, its own.
-    pub(in crate::local::policies) fn best_fit(&mut self, now: Time, free: &ProcSet) -> Option<Choice> {
+    /// The idle job with the largest expansion factor for which there are enough free processors; if it is suspended, its own. `keeps` says until when
+    /// a running job is certain to keep a suspended one from resuming, if it does.
+    pub(in crate::local::policies) fn best_fit(
+        &mut self,
+        now: Time,
+        free: &ProcSet,
+        keeps: impl Fn(&Idle, &Run) -> Option<Time>,
+    ) -> Option<Choice> {
         let mut best: Option<Choice> = None;
         if free.is_empty() {
             return None;
@@ -39,21 +45,52 @@ impl Books {
                 best = Some(Choice { waited, seq: head.seq, job: head.item, procs: *procs, suspended: None });
             }
         }
-        for (at, idle) in self.suspended.iter_mut().enumerate() {
-            // Most often it is as it was.
-            if !free.contains(idle.hindrance) {
-                continue;
-            }
+        self.best_suspended(now, free, best, keeps, |_, _| false)
+    }
+
+    /// The best of a choice and the suspended jobs that can resume on their processors: all of them are free, or held by running jobs none of which keeps
+    /// it, and which it may replace, given how many processors they have.
+    pub(in crate::local::policies) fn best_suspended(
+        &mut self,
+        now: Time,
+        free: &ProcSet,
+        mut best: Option<Choice>,
+        keeps: impl Fn(&Idle, &Run) -> Option<Time>,
+        may_replace: impl Fn(&Idle, u64) -> bool,
+    ) -> Option<Choice> {
+        let mut at = 0;
+        while let Some(slot) = self.suspended.loose(at) {
+            let Some(idle) = self.suspended.get(slot) else { break };
             let waited = idle.line.at(now);
             if best.is_some_and(|best| !best.is_after(waited, idle.seq)) {
+                at += 1;
                 continue;
             }
-            if let Some(proc) = idle.procs.difference(free).first() {
-                idle.hindrance = proc;
+            let mut rest = idle.procs.difference(free);
+            let (mut freed, mut is_taken, mut keeper) = (0, false, None);
+            while let Some(proc) = rest.first() {
+                let Some(run) = self.owner(proc) else {
+                    // By a machine that is down, a reservation, or a job that is being suspended.
+                    is_taken = true;
+                    rest.remove_all(&ProcSet::range(proc, proc + 1));
+                    continue;
+                };
+                if let Some(until) = keeps(idle, run) {
+                    keeper = Some((run.job, until));
+                    break;
+                }
+                freed += u64::from(run.count);
+                rest.remove_all(&run.procs);
+            }
+            if let Some((keeper, until)) = keeper {
+                self.suspended.keep(at, keeper, until);
                 continue;
             }
-            let (seq, job, procs) = (idle.seq, idle.job, idle.count);
-            best = Some(Choice { waited, seq, job, procs, suspended: Some(at) });
+            if !is_taken && (freed == 0 || may_replace(idle, freed)) {
+                let (seq, job, procs) = (idle.seq, idle.job, idle.count);
+                best = Some(Choice { waited, seq, job, procs, suspended: Some(slot) });
+            }
+            at += 1;
         }
         best
     }

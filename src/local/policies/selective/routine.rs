@@ -23,6 +23,17 @@ impl SelectiveOptions {
     fn reentry_rule(&self) -> WidthRule {
         if self.reentry_width { self.width } else { WidthRule::None }
     }
+
+    /// Until when a running job is certain to keep a suspended one from resuming, as long as no rule about it changes: `None` if the routine may suspend it.
+    fn keeps(&self, view: &View<'_>, idle: &Idle, run: &Run) -> Option<Time> {
+        let now = view.now();
+        if self.may_suspend(view, run, idle.count, self.reentry_rule()) {
+            let is_enough = self.margin.allows(idle.line.at(now), run.waited);
+            return (!is_enough).then(|| self.margin.reached(idle.line, run.waited).max(now + Span::TICK));
+        }
+        let runs = run.began < now && view.job(run.job).phase() == Phase::Running;
+        Some(if runs { Time::NEVER } else { now + Span::TICK })
+    }
 }
 
 impl Selective {
@@ -38,7 +49,11 @@ impl Selective {
         let routine = now.micros().is_multiple_of(self.options.every.micros());
         let mut acted = false;
         let next = |policy: &mut Self, free: &ProcSet| {
-            if routine { policy.choose(view, free) } else { policy.books.best_fit(now, free) }
+            let Self { options, books, .. } = &mut *policy;
+            match routine {
+                true => policy.choose(view, free),
+                false => books.best_fit(now, free, |idle, run| options.keeps(view, idle, run)),
+            }
         };
         while let Some(choice) = next(self, &free) {
             acted = true;
@@ -109,14 +124,10 @@ impl Selective {
             best = Some(Choice { waited, seq: head.seq, job: head.item, procs: *procs, suspended: None });
         }
         self.books.waiting = widths;
-        for at in 0..self.books.suspended.len() {
-            let Idle { line, seq, job, count, .. } = self.books.suspended[at];
-            let waited = line.at(now);
-            if best.is_none_or(|best| best.is_after(waited, seq)) && self.may_resume(view, at, free) {
-                best = Some(Choice { waited, seq, job, procs: count, suspended: Some(at) });
-            }
-        }
-        best
+        let Self { options, books, .. } = self;
+        books.suspended.loosen_due(now);
+        let keeps = |idle: &Idle, run: &Run| options.keeps(view, idle, run);
+        books.best_suspended(now, free, best, keeps, |idle, freed| options.gains(idle.count, freed))
     }
 
     /// The victims of a job that has not started: in ascending order of expansion factor, until they are enough, and without those that are
@@ -143,33 +154,6 @@ impl Selective {
         Err(Need::Never)
     }
 
-    /// Whether a suspended job can resume on its processors, also by suspending those that hold them.
-    fn may_resume(&mut self, view: &View<'_>, at: usize, free: &ProcSet) -> bool {
-        let idle = &self.books.suspended[at];
-        let hindered = |proc: u32| !free.contains(proc) && self.hindrance(view, idle, proc).is_some();
-        // Most often it is as it was.
-        if hindered(idle.hindrance) {
-            return false;
-        }
-        let rest = idle.procs.difference(free);
-        if let Some(proc) = rest.iter().find(|proc| hindered(*proc)) {
-            self.books.suspended[at].hindrance = proc;
-            return false;
-        }
-        let freed = self.holders(&rest).iter().map(|run| u64::from(run.count)).sum();
-        rest.is_empty() || self.options.gains(idle.count, freed)
-    }
-
-    /// What a suspended job lacks to get one of its processors, which is not free: `None` if it may suspend the job that holds it.
-    fn hindrance(&self, view: &View<'_>, idle: &Idle, proc: u32) -> Option<Need> {
-        let Some(run) = self.books.owner(proc) else { return Some(Need::Never) };
-        if !self.options.may_suspend(view, run, idle.count, self.options.reentry_rule()) {
-            return Some(Need::Never);
-        }
-        let is_enough = self.options.margin.allows(idle.line.at(view.now()), run.waited);
-        (!is_enough).then_some(Need::Above(run.waited))
-    }
-
     /// The running jobs on these processors, in ascending order of expansion factor.
     fn holders(&self, procs: &ProcSet) -> Vec<&Run> {
         let (mut rest, mut holders) = (procs.clone(), Vec::new());
@@ -193,8 +177,8 @@ impl Selective {
         let (now, Choice { waited, job, procs, suspended, .. }) = (view.now(), choice);
         let victims: Vec<JobKey> = match suspended {
             Some(at) => {
-                let rest = self.books.suspended[at].procs.difference(free);
-                self.holders(&rest).into_iter().map(|run| run.job).collect()
+                let own = self.books.suspended.get(at).map(|idle| idle.procs.difference(free));
+                self.holders(&own.unwrap_or_default()).into_iter().map(|run| run.job).collect()
             }
             None if procs <= free.len() => Vec::new(),
             None => {
@@ -217,34 +201,21 @@ impl Selective {
             None => self.books.withdraw(now, job),
         };
         let Some(idle) = idle else { return false };
+        let Self { options, books, .. } = self;
         let taken = match suspended {
             Some(_) => Some(idle.procs.clone()),
-            None if pending.is_empty() => self.place(view, free, procs),
+            None if pending.is_empty() => books.procs_for_start(view, free, procs, options.away),
             None => {
                 pending.insert_all(free);
-                self.place(view, &pending, procs)
+                books.procs_for_start(view, &pending, procs, options.away)
             }
         };
-        let Self { options, books, .. } = self;
         let Some(taken) = taken else {
             books.add_idle(view, idle);
             return false;
         };
         books.put(view, idle, taken, free, actions, |waited, idle| options.judge(waited, idle));
         true
-    }
-
-    /// So many of the free processors, for a job that starts.
-    fn place(&self, view: &View<'_>, free: &ProcSet, procs: u32) -> Option<ProcSet> {
-        if !self.options.away || self.books.suspended.is_empty() {
-            return view.pick(free, procs);
-        }
-        let mut away = free.clone();
-        self.books.suspended.iter().for_each(|idle| away.remove_all(&idle.procs));
-        let first = procs.min(away.len());
-        let mut picked = view.pick(&away, first)?;
-        picked.insert_all(&view.pick(&free.difference(&away), procs - first)?);
-        Some(picked)
     }
 
     /// The next multiple at which an idle job may preempt, if nothing happens before. After a fruitless routine it is known what each idle job
@@ -267,11 +238,7 @@ impl Selective {
             let reached = margin.reached(head.line, other).min(width.jobs.settled_until());
             earliest = earliest.min(reached);
         }
-        for idle in &self.books.suspended {
-            if let Some(Need::Above(other)) = self.hindrance(view, idle, idle.hindrance) {
-                earliest = earliest.min(margin.reached(idle.line, other));
-            }
-        }
+        earliest = earliest.min(self.books.suspended.next_due());
         if earliest == Time::NEVER {
             return None;
         }

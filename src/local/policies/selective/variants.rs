@@ -1,7 +1,7 @@
 //! Selective suspension and its tunable form by name, and their parameters.
 
 use super::{Limit, Selective, SelectiveOptions, WidthRule};
-use crate::local::policies::preemptive::{Dropped, Factor, Margin};
+use crate::local::policies::preemptive::{Dropped, Factor, Margin, PLACEMENT, take_away};
 use crate::local::{Abilities, Built, PolicyInfo};
 use crate::model::{Named, NamedError, ParamInfo};
 use crate::units::Span;
@@ -55,13 +55,6 @@ const MIN_GAIN: ParamInfo = ParamInfo {
     doc: "a job preempts only if its processors, less those of its victims, are so many: with 0, not fewer are in use after it than before",
 };
 
-const PLACEMENT: ParamInfo = ParamInfo {
-    key: "placement",
-    values: "lowest or away",
-    default: "lowest",
-    doc: "a job that starts gets the processors that the site's placement rule gives it, or, before them, those that no suspended job waits for",
-};
-
 const LIMIT: ParamInfo = ParamInfo {
     key: "limit",
     values: "a decimal number, or none",
@@ -109,7 +102,7 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
         let read = gain.parse::<i32>().map_err(|_| bad(named, MIN_GAIN.key, &gain, expected))?;
         options.min_gain = Some(read.into());
     }
-    options.away = named.take_choice(PLACEMENT.key, &[("lowest", false), ("away", true)])?.unwrap_or(false);
+    options.away = take_away(named)?;
     let limit: Option<String> = named.take(LIMIT.key, "a number")?;
     let average: Option<String> = named.take(AVERAGE.key, "a table")?;
     if let Some(limit) = limit.filter(|limit| limit != "none") {
