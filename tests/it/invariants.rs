@@ -34,6 +34,7 @@ pub(crate) fn variants() -> Vec<String> {
             // With a factor of 1, jobs that take years, as absurd checkpoints make them, would take turns for years.
             "ss" => &[
                 "every=1 s",
+                "every=2 s,restart=anywhere",
                 "factor=1.05,every=500 ms,width=none,placement=away",
                 "factor=1.2,every=3 s,min_gain=-2,compare=at-least",
             ],

@@ -34,13 +34,15 @@ struct Terms {
     drop: &'static str,
     min_gain: Option<i64>,
     away: bool,
+    anywhere: bool,
     /// Thousandths.
     limit: Option<u128>,
 }
 
 impl Terms {
     fn written(&self, name: &str) -> String {
-        let Self { factor, strict, every, width, reentry_width, drop, min_gain, away, limit } = self;
+        let Self { factor, strict, every, width, reentry_width, drop, min_gain, away, anywhere, limit } =
+            self;
         let thousandths = |number: u128| format!("{}.{:03}", number / 1000, number % 1000);
         let (factor, limit) = (thousandths(*factor), limit.map_or("none".to_owned(), thousandths));
         let (compare, gain) = (
@@ -48,9 +50,10 @@ impl Terms {
             min_gain.map_or("none".to_owned(), |gain| gain.to_string()),
         );
         let placement = if *away { "away" } else { "lowest" };
+        let restart = if *anywhere { "anywhere" } else { "same" };
         format!(
             "{name}[factor={factor},compare={compare},every={every} s,width={width},reentry_width={reentry_width},\
-             drop={drop},min_gain={gain},placement={placement},limit={limit}]"
+             drop={drop},min_gain={gain},placement={placement},restart={restart},limit={limit}]"
         )
     }
 
@@ -73,6 +76,7 @@ impl Terms {
             },
             min_gain: self.min_gain,
             away: self.away,
+            anywhere: self.anywhere,
             limit: self.limit.map(|limit| Limit::running(millis(limit))),
         }
     }
@@ -160,8 +164,7 @@ impl Slow {
             let freed: i64 = victims.iter().map(|j| i64::from(j.count)).sum();
             self.terms.min_gain.is_none_or(|least| i64::from(i.count) - freed >= least)
         };
-        let suspended = !i.procs.is_empty();
-        if suspended {
+        if !i.procs.is_empty() && !self.terms.anywhere {
             // N_i ⊆ F ∪ ⋃ N_j over candidates that hold some of it.
             let width = self.terms.reentry_width;
             let mut candidates = if routine { self.candidates(i, width, now) } else { Vec::new() };
@@ -208,7 +211,7 @@ impl Slow {
 
     fn place(&self, view: &View<'_>, free: &ProcSet, count: u32) -> ProcSet {
         let mut away = free.clone();
-        if self.terms.away {
+        if self.terms.away && !self.terms.anywhere {
             for task in self.tasks.iter().filter(|task| !task.runs) {
                 away.remove_all(&task.procs);
             }
@@ -269,7 +272,8 @@ impl LocalPolicy for Slow {
                 free.insert_all(&victim.procs);
             }
             let (job, share) = (i.job, Rate::FULL);
-            let procs = if i.procs.is_empty() { self.place(view, &free, i.count) } else { i.procs.clone() };
+            let is_free_to_choose = i.procs.is_empty() || self.terms.anywhere;
+            let procs = if is_free_to_choose { self.place(view, &free, i.count) } else { i.procs.clone() };
             free.remove_all(&procs);
             let placement = Placement::On(procs.clone());
             actions.push(match i.procs.is_empty() {
@@ -293,13 +297,14 @@ impl LocalPolicy for Slow {
 /// The standard policies, the twin, and the policy that wakes at every multiple, with these parameters.
 fn with_twins(terms: &Terms) -> Registry {
     let (slow, eager) = (terms.clone(), terms.clone());
+    let able = Abilities { same_processors: !terms.anywhere, ..ABLE };
     let twin = PolicyInfo::new("slow-ss", move |_| {
         let classes = "kettimuthu-16".parse().expect("a preset");
         let twin = Slow { terms: slow.clone(), tasks: Vec::new(), classes, finished: BTreeMap::new() };
-        Ok((Box::new(twin), ABLE))
+        Ok((Box::new(twin), able))
     });
     let eager = PolicyInfo::new("eager-ss", move |_: &mut Named| {
-        Ok((Box::new(Selective::new(eager.options()).eager()), ABLE))
+        Ok((Box::new(Selective::new(eager.options()).eager()), able))
     });
     Registry::standard().with(twin.doc("Section 3.3, line by line.")).with(eager.doc("Every minute."))
 }
@@ -312,17 +317,10 @@ fn terms() -> impl Strategy<Value = Terms> {
     let limit =
         prop_oneof![2 => Just(None), 1 => prop_oneof![Just(1500_u128), 500_u128..4000].prop_map(Some)];
     let every = proptest::sample::select(vec![60_u64, 60, 7, 1]);
-    ((factor, any::<bool>(), every), (width, any::<bool>(), drop), (gain, any::<bool>(), limit)).prop_map(
-        |((factor, strict, every), (width, reentry_width, drop), (min_gain, away, limit))| Terms {
-            factor,
-            strict,
-            every,
-            width,
-            reentry_width,
-            drop,
-            min_gain,
-            away,
-            limit,
+    let placing = (any::<bool>(), proptest::bool::weighted(0.3));
+    ((factor, any::<bool>(), every), (width, any::<bool>(), drop), (gain, placing, limit)).prop_map(
+        |((factor, strict, every), (width, reentry_width, drop), (min_gain, (away, anywhere), limit))| {
+            Terms { factor, strict, every, width, reentry_width, drop, min_gain, away, anywhere, limit }
         },
     )
 }

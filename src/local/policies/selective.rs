@@ -58,6 +58,8 @@ pub struct SelectiveOptions {
     pub min_gain: Option<i64>,
     /// Whether jobs that start get processors first that no suspended job waits for.
     pub away: bool,
+    /// Whether a suspended job resumes on any processors, and not on those that it had.
+    pub anywhere: bool,
     /// Which running jobs are not preempted.
     pub limit: Option<Limit>,
 }
@@ -72,6 +74,7 @@ impl Default for SelectiveOptions {
             dropped: Dropped::Largest,
             min_gain: None,
             away: false,
+            anywhere: false,
             limit: None,
         }
     }
@@ -96,7 +99,8 @@ pub struct Selective {
 impl Selective {
     /// Selective suspension with these parameters.
     pub fn new(options: SelectiveOptions) -> Self {
-        Self { options, books: Books::default(), free: ProcSet::new(), fresh: false, eager: false }
+        let books = Books { anywhere: options.anywhere, ..Books::default() };
+        Self { options, books, free: ProcSet::new(), fresh: false, eager: false }
     }
 
     /// The same policy, which wakes at every multiple: the slow reference of the tests.
@@ -119,7 +123,8 @@ impl Selective {
     }
 
     fn end(&mut self, view: &View<'_>, job: JobKey) {
-        if self.books.take_suspended(job).is_some() {
+        let books = &mut self.books;
+        if books.take_suspended(job).is_some() || books.withdraw(view.now(), job).is_some() {
             return;
         }
         let Some(run) = self.books.end(job) else { return };

@@ -45,6 +45,12 @@ pub(in crate::local::policies) struct Idle {
 }
 
 impl Idle {
+    /// When a job first started that can resume: it has, or had, processors.
+    pub(in crate::local::policies) fn first_start(view: &View<'_>, job: JobKey) -> Option<Time> {
+        let live = view.job(job);
+        live.first_start().filter(|_| !live.placement().is_empty())
+    }
+
     /// A job that is there, in whatever phase: what it has waited grows from now on, and counts by this span.
     pub(in crate::local::policies) fn of(view: &View<'_>, job: JobKey, span: Span) -> Self {
         let live = view.job(job);
@@ -53,7 +59,7 @@ impl Idle {
             job,
             seq: live.seq(),
             line: line(view, job, span),
-            first: live.first_start().filter(|_| !procs.is_empty()),
+            first: Self::first_start(view, job),
             count: if procs.is_empty() { live.procs() } else { procs.len() },
             procs,
         }
@@ -123,9 +129,11 @@ pub(in crate::local::policies) struct Ranked {
 /// Idle and running jobs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::local::policies) struct Books {
-    /// Jobs that have not started, by size.
+    /// Jobs that can start on any processors, by size.
     pub(in crate::local::policies) waiting: BTreeMap<u32, Width>,
     pub(in crate::local::policies) suspended: Suspended,
+    /// Whether suspended jobs resume on any processors: then they are among those that wait.
+    pub(in crate::local::policies) anywhere: bool,
     /// Jobs that are being suspended, and hold their processors until then.
     pub(super) leaving: Vec<Idle>,
     /// In the order in which they were made.
@@ -214,7 +222,7 @@ impl Books {
         self.set(job, Place::Waiting { procs, slot });
     }
 
-    /// A job that has not started leaves. Returns it, if it was there.
+    /// A job that waits for any processors leaves. Returns it, if it was there.
     pub(in crate::local::policies) fn withdraw(&mut self, now: Time, job: JobKey) -> Option<Idle> {
         let Place::Waiting { procs, slot } = self.place(job) else { return self.take_claim(job) };
         self.set(job, Place::Absent);
@@ -249,7 +257,11 @@ impl Books {
     }
 
     /// Adds a suspended job.
-    pub(in crate::local::policies) fn add_suspended(&mut self, idle: Idle) {
+    pub(in crate::local::policies) fn add_suspended(&mut self, now: Time, idle: Idle) {
+        if self.anywhere {
+            self.changes += 1;
+            return self.arrive(now, idle.job, idle.seq, idle.count, idle.line);
+        }
         let job = idle.job;
         let slot = self.suspended.insert(idle);
         self.set(job, Place::Suspended { slot });

@@ -28,7 +28,7 @@ impl Books {
         actions.preempt(job, why);
         if view.suspends_in(job).is_zero() {
             free.insert_all(&idle.procs.intersection(view.here()));
-            self.add_suspended(idle);
+            self.add_suspended(view.now(), idle);
         } else {
             pending.insert_all(&idle.procs.intersection(view.here()));
             self.set(job, Place::Leaving);
@@ -42,7 +42,7 @@ impl Books {
         let idle = self.take_suspended(job);
         let first = first.or(idle.and_then(|idle| idle.first));
         let now = Idle::of(view, job, span);
-        self.add_suspended(Idle { first: first.or(now.first), ..now });
+        self.add_suspended(view.now(), Idle { first: first.or(now.first), ..now });
     }
 
     /// Starts or resumes a job, which is in the books no more, on these processors: now, or when those among them that are not free have become so.
@@ -102,7 +102,7 @@ impl Books {
     /// Adds an idle job.
     pub(in crate::local::policies) fn add_idle(&mut self, view: &View<'_>, idle: Idle) {
         if idle.first.is_some() {
-            return self.add_suspended(idle);
+            return self.add_suspended(view.now(), idle);
         }
         let Idle { job, seq, count, line, .. } = idle;
         self.arrive(view.now(), job, seq, count, line);
@@ -115,7 +115,7 @@ impl Books {
         span: impl Fn(JobKey) -> Span,
     ) {
         for job in view.jobs_in(Phase::Suspended) {
-            self.add_suspended(Idle::of(view, job, span(job)));
+            self.add_suspended(view.now(), Idle::of(view, job, span(job)));
         }
         for job in view.jobs_in(Phase::Suspending) {
             self.set(job, Place::Leaving);

@@ -198,7 +198,9 @@ impl Selective {
         }
         let idle = match suspended {
             Some(_) => self.books.take_suspended(job),
-            None => self.books.withdraw(now, job),
+            None => {
+                self.books.withdraw(now, job).map(|idle| Idle { first: Idle::first_start(view, job), ..idle })
+            }
         };
         let Some(idle) = idle else { return false };
         let Self { options, books, .. } = self;

@@ -55,6 +55,13 @@ const MIN_GAIN: ParamInfo = ParamInfo {
     doc: "a job preempts only if its processors, less those of its victims, are so many: with 0, not fewer are in use after it than before",
 };
 
+const RESTART: ParamInfo = ParamInfo {
+    key: "restart",
+    values: "same or anywhere",
+    default: "same",
+    doc: "a suspended job resumes on the processors that it had, or on any, like a job that has not started",
+};
+
 const LIMIT: ParamInfo = ParamInfo {
     key: "limit",
     values: "a decimal number, or none",
@@ -73,7 +80,7 @@ pub(in crate::local::policies) fn info() -> PolicyInfo {
     PolicyInfo::new("ss", build)
         .doc("Selective suspension: the idle job with the largest expansion factor that fits starts, without reservations; every minute an idle job may suspend running jobs whose expansion factors are less than its own by the suspension factor. A suspended job resumes on the processors that it had.")
         .source("Kettimuthu 2003, chapter 3")
-        .params(&[FACTOR, EVERY, COMPARE, WIDTH, REENTRY_WIDTH, DROP, MIN_GAIN, PLACEMENT, LIMIT, AVERAGE])
+        .params(&[FACTOR, EVERY, COMPARE, WIDTH, REENTRY_WIDTH, DROP, MIN_GAIN, PLACEMENT, RESTART, LIMIT, AVERAGE])
         .alias("tss", &[(LIMIT.key, "1.5")], "Tunable selective suspension: a job that has waited long for its category is not suspended any more.")
 }
 
@@ -103,6 +110,8 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
         options.min_gain = Some(read.into());
     }
     options.away = take_away(named)?;
+    options.anywhere =
+        named.take_choice(RESTART.key, &[("same", false), ("anywhere", true)])?.unwrap_or(false);
     let limit: Option<String> = named.take(LIMIT.key, "a number")?;
     let average: Option<String> = named.take(AVERAGE.key, "a table")?;
     if let Some(limit) = limit.filter(|limit| limit != "none") {
@@ -117,7 +126,7 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
     } else if let Some(average) = average.filter(|average| average != "running") {
         return Err(bad(named, AVERAGE.key, &average, "of use without a `limit`, such as `limit=1.5`"));
     }
-    let able =
-        Abilities { preempts: true, same_processors: true, picks_processors: true, ..Abilities::PLAIN };
+    let same_processors = !options.anywhere;
+    let able = Abilities { preempts: true, same_processors, picks_processors: true, ..Abilities::PLAIN };
     Ok((Box::new(Selective::new(options)), able))
 }
