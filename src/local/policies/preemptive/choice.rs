@@ -66,6 +66,14 @@ impl Books {
                 at += 1;
                 continue;
             }
+            let before = self.suspended.lacks(slot).and_then(|proc| {
+                let run = self.owner(proc)?;
+                keeps(idle, run).map(|until| (proc, run.job, until))
+            });
+            if let Some((proc, keeper, until)) = before {
+                self.suspended.keep(at, proc, keeper, until);
+                continue;
+            }
             let mut rest = idle.procs.difference(free);
             let (mut freed, mut is_taken, mut keeper) = (0, false, None);
             while let Some(proc) = rest.first() {
@@ -76,14 +84,14 @@ impl Books {
                     continue;
                 };
                 if let Some(until) = keeps(idle, run) {
-                    keeper = Some((run.job, until));
+                    keeper = Some((proc, run.job, until));
                     break;
                 }
                 freed += u64::from(run.count);
                 rest.remove_all(&run.procs);
             }
-            if let Some((keeper, until)) = keeper {
-                self.suspended.keep(at, keeper, until);
+            if let Some((proc, keeper, until)) = keeper {
+                self.suspended.keep(at, proc, keeper, until);
                 continue;
             }
             if !is_taken && (freed == 0 || may_replace(idle, freed)) {

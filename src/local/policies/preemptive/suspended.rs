@@ -19,11 +19,19 @@ struct Note {
     number: u64,
 }
 
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Entry {
+    idle: Idle,
+    /// The number of its valid note.
+    number: u64,
+    /// The processor that it lacked when it was looked at last: most often it still does.
+    lacks: u32,
+}
+
 /// The suspended jobs of a partition.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::local::policies) struct Suspended {
-    /// The jobs, each with the number of its valid note.
-    entries: Vec<Option<(Idle, u64)>>,
+    entries: Vec<Option<Entry>>,
     open: Vec<u32>,
     /// How many notes there were.
     notes: u64,
@@ -45,11 +53,16 @@ impl Suspended {
     }
 
     pub(in crate::local::policies) fn iter(&self) -> impl Iterator<Item = &Idle> {
-        self.entries.iter().flatten().map(|(idle, _)| idle)
+        self.entries.iter().flatten().map(|entry| &entry.idle)
     }
 
     pub(in crate::local::policies) fn get(&self, slot: usize) -> Option<&Idle> {
-        self.entries.get(slot)?.as_ref().map(|(idle, _)| idle)
+        self.entries.get(slot)?.as_ref().map(|entry| &entry.idle)
+    }
+
+    /// The processor that a job lacked when it was looked at last.
+    pub(super) fn lacks(&self, slot: usize) -> Option<u32> {
+        self.entries.get(slot)?.as_ref().map(|entry| entry.lacks)
     }
 
     /// Processors for which a job waits.
@@ -71,14 +84,15 @@ impl Suspended {
         if slot == self.entries.len() {
             self.entries.push(None);
         }
-        self.entries[slot] = Some((idle, 0));
+        let lacks = idle.procs.first().unwrap_or_default();
+        self.entries[slot] = Some(Entry { idle, number: 0, lacks });
         self.loosen(slot);
         slot
     }
 
     /// Removes a job and returns it.
     pub(super) fn remove(&mut self, slot: usize) -> Option<Idle> {
-        let (idle, _) = self.entries.get_mut(slot)?.take()?;
+        let Entry { idle, .. } = self.entries.get_mut(slot)?.take()?;
         self.open.push(slot as u32);
         let mut unwanted = ProcSet::new();
         for proc in idle.procs.iter() {
@@ -102,10 +116,13 @@ impl Suspended {
         None
     }
 
-    /// The loose job at this place of their list is kept by a running job until it ends, or up to an instant.
-    pub(super) fn keep(&mut self, at: usize, keeper: JobKey, until: Time) {
+    /// The loose job at this place of their list is kept from a processor by a running job until that ends, or up to an instant.
+    pub(super) fn keep(&mut self, at: usize, lacks: u32, keeper: JobKey, until: Time) {
         let slot = self.loose.swap_remove(at).slot;
         let Some(note) = self.note(slot as usize) else { return };
+        if let Some(entry) = &mut self.entries[slot as usize] {
+            entry.lacks = lacks;
+        }
         if self.behind.len() <= keeper.index() {
             self.behind.resize_with(keeper.index() + 1, Vec::new);
         }
@@ -158,14 +175,14 @@ impl Suspended {
 
     /// A new note about a job, which makes the one before void.
     fn note(&mut self, slot: usize) -> Option<Note> {
-        let (_, number) = self.entries.get_mut(slot)?.as_mut()?;
+        let entry = self.entries.get_mut(slot)?.as_mut()?;
         self.notes += 1;
-        *number = self.notes;
+        entry.number = self.notes;
         Some(Note { slot: slot as u32, number: self.notes })
     }
 
     fn is_valid(&self, note: Note) -> bool {
         let entry = self.entries.get(note.slot as usize).and_then(Option::as_ref);
-        entry.is_some_and(|(_, number)| *number == note.number)
+        entry.is_some_and(|entry| entry.number == note.number)
     }
 }
