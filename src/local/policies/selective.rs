@@ -99,7 +99,7 @@ pub struct Selective {
 impl Selective {
     /// Selective suspension with these parameters.
     pub fn new(options: SelectiveOptions) -> Self {
-        let books = Books { anywhere: options.anywhere, ..Books::default() };
+        let books = Books::new(options.anywhere);
         Self { options, books, free: ProcSet::new(), fresh: false, eager: false }
     }
 

@@ -153,6 +153,11 @@ pub(in crate::local::policies) struct Books {
 }
 
 impl Books {
+    /// Without jobs; whether suspended ones resume `anywhere`.
+    pub(in crate::local::policies) fn new(anywhere: bool) -> Self {
+        Self { anywhere, ..Self::default() }
+    }
+
     /// Whether no job is idle.
     pub(in crate::local::policies) fn none_idle(&self) -> bool {
         self.waiting.is_empty() && self.suspended.is_empty()
