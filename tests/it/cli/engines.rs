@@ -8,7 +8,15 @@ use super::{argument, gridemu};
 fn files(how: &[&str]) -> (BTreeMap<String, String>, String) {
     let folder = tempfile::tempdir().unwrap();
     let out = argument(&folder.path().join("out"));
-    let fixed = ["run", "configs/quickstart.toml", "--set", "output.machines=true", "--out", &out, "--json"];
+    let fixed = [
+        "run",
+        "tests/it/scenarios/quickstart.toml",
+        "--set",
+        "output.machines=true",
+        "--out",
+        &out,
+        "--json",
+    ];
     let told = gridemu(&[&fixed[..], how].concat()).json();
     let fingerprint = told["fingerprint"].as_str().expect("a fingerprint").to_owned();
     (contents(&out), fingerprint)

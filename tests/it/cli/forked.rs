@@ -88,7 +88,7 @@ fn is_the_same(run: &[&str], at: &str, change: &[&str]) {
 
 #[test]
 fn a_grid_runs_on_to_the_fork() {
-    let run = ["run", "configs/quickstart.toml", "--set", "output.batsim=true"];
+    let run = ["run", "tests/it/scenarios/quickstart.toml", "--set", "output.batsim=true"];
     is_the_same(&run, "3 d", &["--set", "broker.policy=random"]);
 }
 
@@ -108,7 +108,7 @@ fn a_replay_runs_on_to_the_fork() {
 fn where_a_fork_is_from_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let store = argument(&folder.path().join("store"));
-    let run = ["run", "configs/quickstart.toml", "--checkpoint", &store];
+    let run = ["run", "tests/it/scenarios/quickstart.toml", "--checkpoint", &store];
     gridemu(&run).well();
     let told = gridemu(&["fork", &store, "--at", "3 d", "--set", "broker.policy=random"]);
     let heading = "quickstart: forked at 3 d (259200 s), run on from snapshot 1 at 0 s\n";
@@ -120,7 +120,7 @@ fn where_a_fork_is_from_is_told() {
         .ends(2, &["workload", "random workloads need one of their own"]);
     // Nor does it touch the files of an earlier fork.
     let [store, files, out] = ["second", "files", "futures"].map(|name| argument(&folder.path().join(name)));
-    let run = ["run", "configs/quickstart.toml", "--checkpoint", &store, "--out", &files];
+    let run = ["run", "tests/it/scenarios/quickstart.toml", "--checkpoint", &store, "--out", &files];
     gridemu(&run).well();
     gridemu(&["fork", &store, "--at", "9 d", "--set", "site.oslo.policy=easy", "--out", &out]).well();
     let summary = || fs::read(folder.path().join("futures/as-it-was/summary.json")).unwrap();

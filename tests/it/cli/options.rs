@@ -5,7 +5,7 @@ use std::fs;
 
 use super::{argument, file, gridemu, log, row};
 
-const QUICK: &str = "configs/quickstart.toml";
+const QUICK: &str = "tests/it/scenarios/quickstart.toml";
 const TINY: &str = "lublin[jobs=50]";
 
 #[test]

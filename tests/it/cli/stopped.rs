@@ -57,7 +57,7 @@ fn a_run_without_a_store_says_what_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let [out, whole] = ["out", "whole"].map(|name| folder.path().join(name));
     let [out_path, whole_path] = [argument(&out), argument(&whole)];
-    let run = ["run", "configs/quickstart.toml", "--out"];
+    let run = ["run", "tests/it/scenarios/quickstart.toml", "--out"];
     let paced = [&run[..], &[&out_path, "--pace", "100000"]].concat();
     // On a busy machine nothing may have happened yet.
     let said = [300, 1_200, 3_000].into_iter().find_map(|millis| {
@@ -91,7 +91,8 @@ fn a_run_without_a_store_says_what_is_kept() {
 
 #[test]
 fn a_run_without_files_says_that_its_figures_are_lost() {
-    let mut child = started(&["run", "configs/quickstart.toml", "--pace", "1000", "--commands", "-"]);
+    let mut child =
+        started(&["run", "tests/it/scenarios/quickstart.toml", "--pace", "1000", "--commands", "-"]);
     // The answer to a command says that the run has begun.
     let mut typed = child.stdin.take().unwrap();
     typed.write_all(b"nonsense\n").unwrap();
@@ -142,7 +143,8 @@ fn a_replay_of_several_policies_tells_of_those_that_ended() {
 fn a_run_with_a_store_takes_a_last_snapshot() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store");
-    let run = ["run", "configs/quickstart.toml", "--pace", "100000", "--checkpoint", &argument(&store)];
+    let run =
+        ["run", "tests/it/scenarios/quickstart.toml", "--pace", "100000", "--checkpoint", &argument(&store)];
     let said = interrupted_after(&run, &store.join("snapshot-00000001"), 300);
     for says in ["stopping after a last snapshot", "with everything saved in", "gridemu resume"] {
         assert!(said.contains(says), "{says}: {said}");
@@ -191,7 +193,7 @@ fn what_was_asked_of_a_run_is_asked_of_the_resumed_one() {
     let [out_path, store_path] = [argument(&out), argument(&store)];
     let page = argument(&folder.path().join("page.html"));
     let report = format!("--report={page}");
-    let run = ["run", "configs/quickstart.toml", "--pace", "100000", "--out", &out_path];
+    let run = ["run", "tests/it/scenarios/quickstart.toml", "--pace", "100000", "--out", &out_path];
     let more = ["--checkpoint", &store_path, "--trace", &report];
     stopped_in_the_middle(&[&run[..], &more].concat(), &store);
     // What a kill while the trace was written leaves.
@@ -218,7 +220,7 @@ fn what_was_asked_of_a_run_is_asked_of_the_resumed_one() {
     let wrong = ["is finished", "jobs.csv has changed, summary.json is gone", "--checkpoint-anew"];
     gridemu(&["resume", &store_path]).ends(1, &wrong);
 
-    let pageless = ["run", "configs/quickstart.toml", "--checkpoint", &store_path, "--report"];
+    let pageless = ["run", "tests/it/scenarios/quickstart.toml", "--checkpoint", &store_path, "--report"];
     gridemu(&pageless).ends(2, &["without a folder", "--out DIR"]);
 }
 
@@ -230,7 +232,9 @@ fn a_hang_up_that_is_ignored_stops_nothing() {
     let ignoring = "trap '' HUP; exec \"$0\" \"$@\"";
     let gridemu = assert_cmd::cargo::cargo_bin!("gridemu");
     command.args(["-c", ignoring]).arg(gridemu);
-    command.args(["run", "configs/quickstart.toml", "--pace", "100000", "--checkpoint"]).arg(&store);
+    command
+        .args(["run", "tests/it/scenarios/quickstart.toml", "--pace", "100000", "--checkpoint"])
+        .arg(&store);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     while !store.join("snapshot-00000001").exists() {
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");

@@ -11,7 +11,17 @@ use super::{argument, gridemu};
 fn finished(folder: &Path) -> (String, String) {
     let [out, store] = ["out", "store"].map(|name| argument(&folder.join(name)));
     let keep = "checkpoint.keep_at=[\"3 d\", \"6 d\"]";
-    gridemu(&["run", "configs/quickstart.toml", "--out", &out, "--checkpoint", &store, "--set", keep]).well();
+    gridemu(&[
+        "run",
+        "tests/it/scenarios/quickstart.toml",
+        "--out",
+        &out,
+        "--checkpoint",
+        &store,
+        "--set",
+        keep,
+    ])
+    .well();
     (out, store)
 }
 
@@ -52,7 +62,7 @@ fn newest(store: &str) -> String {
     format!("{} s", facts["snapshots"].as_array().unwrap().last().unwrap()["at_s"])
 }
 
-const QUICKSTART: &str = "11680:214bd1c6197ab5cfcabbef75c5818dfc";
+const QUICKSTART: &str = "11652:219ed163b443cd1fa1dac6db804fd09c";
 
 #[test]
 fn a_finished_run_says_so_and_is_not_run_over() {
@@ -61,7 +71,7 @@ fn a_finished_run_says_so_and_is_not_run_over() {
     let again = gridemu(&["resume", &store, "--json"]);
     assert!(again.err.contains("is finished"), "{}", again.err);
     assert_eq!(again.json()["fingerprint"], QUICKSTART);
-    let run = ["run", "configs/quickstart.toml", "--out", &out, "--checkpoint", &store];
+    let run = ["run", "tests/it/scenarios/quickstart.toml", "--out", &out, "--checkpoint", &store];
     gridemu(&run).ends(2, &["store", "quickstart", "--checkpoint-anew"]);
     gridemu(&[&run[..], &["--checkpoint-anew"]].concat()).well();
     // What is no store is never removed.
@@ -69,7 +79,7 @@ fn a_finished_run_says_so_and_is_not_run_over() {
     fs::create_dir(&diary).unwrap();
     fs::write(&page, "dear diary").unwrap();
     let diary = argument(&diary);
-    gridemu(&["run", "configs/quickstart.toml", "--checkpoint", &diary, "--checkpoint-anew"])
+    gridemu(&["run", "tests/it/scenarios/quickstart.toml", "--checkpoint", &diary, "--checkpoint-anew"])
         .ends(2, &["page.txt"]);
     assert!(page.exists());
 }
@@ -77,7 +87,7 @@ fn a_finished_run_says_so_and_is_not_run_over() {
 #[test]
 fn a_run_stops_cleanly_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, store) = stopped(folder.path(), "configs/quickstart.toml");
+    let (_, store) = stopped(folder.path(), "tests/it/scenarios/quickstart.toml");
     let facts = gridemu(&["snapshots", &store, "--json"]).json();
     assert_eq!(facts["finished"], false);
     let rows = facts["snapshots"].as_array().unwrap();
@@ -112,7 +122,7 @@ fn nothing_is_taken_for_a_store_that_is_none() {
 #[test]
 fn files_that_are_not_what_they_were_are_told() {
     let folder = tempfile::tempdir().unwrap();
-    let (out, store) = stopped(folder.path(), "configs/quickstart.toml");
+    let (out, store) = stopped(folder.path(), "tests/it/scenarios/quickstart.toml");
     let jobs = Path::new(&out).join("jobs.csv");
     let text = fs::read(&jobs).unwrap();
     let refused = |words: &[&str]| {
@@ -186,7 +196,7 @@ fn two_processes_do_not_share_a_store() {
     let folder = tempfile::tempdir().unwrap();
     let store = argument(&folder.path().join("store"));
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("gridemu"))
-        .args(["run", "configs/quickstart.toml", "--pace", "1000", "--checkpoint", &store])
+        .args(["run", "tests/it/scenarios/quickstart.toml", "--pace", "1000", "--checkpoint", &store])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -246,7 +256,7 @@ fn futures_part_at_the_fork() {
         "broker.policy=random",
         "site.delft.policy=fcfs",
         "site.windsor.policy=conservative",
-        "broker.monitoring_interval=10 min",
+        "broker.monitoring_interval=30 min",
         "network.latency=2 s",
         "site.oslo.price_by_hour=8-20=2",
     ] {
@@ -350,8 +360,9 @@ fn only_snapshots_are_removed_for_a_run_anew() {
     gridemu(&[&["replay", &log, "--policy", "easy"][..], &anew].concat()).well();
     // Files and snapshots do not share a folder.
     let both = path("both");
-    gridemu(&["run", "configs/quickstart.toml", "--out", &both, "--checkpoint", &both]).ends(2, &["both"]);
-    gridemu(&["run", "configs/quickstart.toml", "--checkpoint-every", "5 s"])
+    gridemu(&["run", "tests/it/scenarios/quickstart.toml", "--out", &both, "--checkpoint", &both])
+        .ends(2, &["both"]);
+    gridemu(&["run", "tests/it/scenarios/quickstart.toml", "--checkpoint-every", "5 s"])
         .ends(2, &["--checkpoint STORE"]);
 }
 
@@ -412,7 +423,7 @@ fn a_run_without_segments_is_legal() {
 fn a_folder_that_a_run_writes_is_not_given_to_another() {
     let folder = tempfile::tempdir().unwrap();
     let out = argument(&folder.path().join("out"));
-    let run = ["run", "configs/quickstart.toml", "--out", &out];
+    let run = ["run", "tests/it/scenarios/quickstart.toml", "--out", &out];
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("gridemu"))
         .args(run)
         .args(["--pace", "1000"])
