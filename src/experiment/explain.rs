@@ -12,6 +12,7 @@ use super::rerun::is_changed_fork;
 use super::{Progress, RunError, rerun};
 use crate::entity::Site;
 use crate::grid::{Grid, Merge, Policies, WindowOptions};
+use crate::local::Phase;
 use crate::model::{EventCause, EventKind, JobId, JobRef, Origin, Outcome, PartitionId, SiteId};
 use crate::output::{JobRow, RunFolder};
 use crate::units::{Span, Time};
@@ -142,7 +143,7 @@ fn follow(
                 runs = None;
                 break;
             }
-            Place::Runs(now_running) => {
+            Place::Runs(now_running, _) => {
                 stretches.end(now);
                 Some(now_running)
             }
@@ -189,10 +190,14 @@ fn at_instant(grid: &Grid, watch: &mut Watch, row: &JobRow, at: Time, explained:
         At { at_s: at.as_secs_f64(), state: AtState::Waits, attempt: None, site: None, since_s: None };
     let mut runs = None;
     match place {
-        Place::Runs(now) => {
-            told.state = AtState::Runs;
+        Place::Runs(now, phase) => {
+            let (state, since) = match phase {
+                Phase::Suspending => (AtState::Suspending, now.to),
+                Phase::Resuming => (AtState::Resuming, now.to),
+                _ => (AtState::Runs, now.from),
+            };
+            (told.state, told.since_s) = (state, Some(since.as_secs_f64()));
             (told.attempt, told.site) = (Some(now.number), name(now.site));
-            told.since_s = Some(now.from.as_secs_f64());
             if row.start.is_none_or(|start| start > at) {
                 compare(row, watch, Some(&now), explained);
             }

@@ -9,7 +9,7 @@ pub use equal_share::EqualShare;
 pub use fcfs::Fcfs;
 pub use immediate::Immediate;
 pub use los::{Dedicated, Los, LosOptions, ShadowRule, packing};
-pub use preemptive::{Dropped, Factor, Margin};
+pub use preemptive::{Dropped, Factor, Margin, Placing};
 pub use selective::{Limit, Selective, SelectiveOptions, WidthRule};
 
 use super::Registry;

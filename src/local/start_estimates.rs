@@ -97,10 +97,11 @@ impl View<'_> {
     /// When all processors together would have worked off the waiting jobs, and what is left of suspended ones: now, if there are none. A dedicated
     /// job counts from its requested start on.
     pub fn turn(&self) -> Time {
-        if self.state.waiting == 0 && self.state.suspended.is_empty() {
+        let left = self.state.suspended_backlog();
+        if self.state.waiting == 0 && left == 0 {
             return self.now;
         }
-        let backlog = self.state.backlog + self.state.suspended_backlog() - self.early();
+        let backlog = self.state.backlog + left - self.early();
         let micros = backlog.div_ceil(u128::from(self.capacity().max(1)));
         self.now + Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
     }

@@ -30,7 +30,7 @@ impl LiveJob {
     }
 
     /// From when on it does work: after its transition, if it is in one, or when the last of its machines is awake.
-    pub(super) fn works_from(&self) -> Time {
+    pub fn works_from(&self) -> Time {
         if self.phase.is_transition() { self.until } else { self.since }
     }
 

@@ -136,8 +136,8 @@ impl Driver {
         let area = |job: &&LiveJob| u128::from(job.procs()) * u128::from(job.estimate().micros());
         let found = (waiting.len() as u32, waiting.iter().map(area).sum::<u128>());
         assert_eq!(self.partition.waiting(), found.0, "at {}", self.now);
-        // What is left of suspended jobs counts too.
-        if jobs(&self.partition, &[Phase::Suspended], self.now).is_empty() {
+        // What is left of suspended jobs counts too, and of those that are being suspended.
+        if jobs(&self.partition, &[Phase::Suspended, Phase::Suspending], self.now).is_empty() {
             assert_eq!(self.partition.backlog(), found.1, "at {}", self.now);
         }
     }

@@ -46,6 +46,7 @@ fn less(a: (u128, u128), b: (u128, u128)) -> std::cmp::Ordering {
 struct Slow {
     quantum: u64,
     drop: &'static str,
+    anywhere: bool,
     tasks: Vec<Task>,
     fresh: Vec<JobKey>,
 }
@@ -139,11 +140,11 @@ impl LocalPolicy for Slow {
             let mut idle: Vec<Task> = self.tasks.iter().filter(|task| !task.runs).cloned().collect();
             idle.sort_by(|a, b| less(b.factor(now), a.factor(now)).then(a.seq.cmp(&b.seq)));
             let fits = |task: &&Task| match task.first {
-                Some(_) => free.contains_all(&task.procs),
-                None => free.len() >= task.count,
+                Some(_) if !self.anywhere => free.contains_all(&task.procs),
+                _ => free.len() >= task.count,
             };
             let Some(next) = idle.iter().find(fits) else { break };
-            let own = next.first.map(|_| next.procs.clone());
+            let own = next.first.filter(|_| !self.anywhere).map(|_| next.procs.clone());
             let procs = own.or_else(|| view.pick(&free, next.count)).expect("it fits");
             self.put(next.job, procs, &mut free, now, actions);
         }
@@ -162,17 +163,20 @@ proptest! {
     fn it_is_as_its_twin(
         quantum in proptest::sample::select(vec![0_u64, 1, 60, 600]),
         drop in proptest::sample::select(vec!["largest", "last"]),
+        anywhere in any::<bool>(),
         jobs in jobs(40),
     ) {
         let twin = PolicyInfo::new("slow-is", move |_| {
-            let slow = Slow { quantum: quantum * 1_000_000, drop, tasks: Vec::new(), fresh: Vec::new() };
+            let slow = Slow { quantum: quantum * 1_000_000, drop, anywhere, tasks: Vec::new(), fresh: Vec::new() };
             let able =
-                Abilities { preempts: true, same_processors: true, picks_processors: true, ..Abilities::PLAIN };
+                Abilities { preempts: true, same_processors: !anywhere, picks_processors: true, ..Abilities::PLAIN };
             Ok((Box::new(slow), able))
         });
         let registry = Registry::standard().with(twin.doc("Immediate service with plain vectors."));
         let ran = |policy: &str| run_with(&registry, &site(12, policy), &jobs);
-        let (fast, slow) = (ran(&format!("is[quantum={quantum} s,drop={drop}]")), ran("slow-is"));
+        let restart = if anywhere { "anywhere" } else { "same" };
+        let fast = ran(&format!("is[quantum={quantum} s,drop={drop},restart={restart}]"));
+        let slow = ran("slow-is");
         prop_assert_eq!(&fast.records, &slow.records);
         prop_assert_eq!(fast.jobs().filter(|job| job.outcome == Outcome::Completed).count(), jobs.len());
     }
@@ -210,4 +214,16 @@ fn the_victims_are_those_with_the_lowest_factor() {
     assert_eq!(stretches(&is, 4), [stretch(1_020, 1_070, "0-1")]);
     assert_eq!(stretches(&is, 2)[1], stretch(1_050, 3_150, "2-3"));
     assert_eq!(stretches(&is, 1)[1], stretch(1_070, 3_050, "0-1"));
+}
+
+#[test]
+fn a_suspended_job_may_resume_anywhere() {
+    // At 1,000 job 3 takes the place of job 2, the last to come. At 1,100 job 1 has ended, and its processors are free.
+    let jobs = [job(1, 0, 2, 1_100), job(2, 100, 2, 3_000), job(3, 1_000, 2, 500)];
+    assert_eq!(stretches(&ran("is", &jobs), 2), [stretch(100, 1_000, "2-3"), stretch(1_500, 3_600, "2-3")]);
+    let anywhere = ran("is[restart=anywhere]", &jobs);
+    assert_eq!(stretches(&anywhere, 2), [stretch(100, 1_000, "2-3"), stretch(1_100, 3_200, "0-1")]);
+    // It gets no new quantum: at 1,200 its factor is 1,100 / 1,000, and job 3 is within its own.
+    let more = [&jobs[..], &[job(4, 1_200, 2, 100)]].concat();
+    assert_eq!(stretches(&ran("is[restart=anywhere]", &more), 2)[1], stretch(1_100, 1_200, "0-1"));
 }

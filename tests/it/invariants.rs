@@ -39,7 +39,7 @@ pub(crate) fn variants() -> Vec<String> {
                 "factor=1.2,every=3 s,min_gain=-2,compare=at-least",
             ],
             "tss" => &["factor=1.1,every=2 s,limit=1.2"],
-            "is" => &["quantum=3 s,placement=away", "quantum=0 s,drop=last"],
+            "is" => &["quantum=3 s,placement=away", "quantum=0 s,drop=last,restart=anywhere"],
             _ => &[],
         };
         all.extend(choices.iter().map(|choice| format!("{name}[{choice}]")));

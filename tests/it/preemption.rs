@@ -199,6 +199,8 @@ fn a_job_in_transition_is_seen_as_such() {
     assert_eq!(live(&driver, 1).xfactor(Time::from_secs(15)).to_string(), "1.05");
     let view = driver.partition.view(driver.now);
     assert_eq!((view.holders().len(), view.free()), (1, 0));
+    // What is left of job 1 is to be done while it is being suspended, too.
+    assert!(driver.partition.backlog() >= 4 * 90_000_000, "{}", driver.partition.backlog());
     assert_eq!(view.holding(&ProcSet::range(2, 3)), view.holders());
     // Its processors are expected to be free at 20 s, when job 2 can start.
     assert_eq!(view.profile().earliest(driver.now, Span::TICK, 4), Some(Time::from_secs(20)));
@@ -561,8 +563,8 @@ fn what_preemption_costs_is_read() {
         ("write = '0 MB/s'", "`site.a.preemption.write`: nothing could ever be moved at a bandwidth of 0"),
         ("memory = '2 GB..1 GB'", "`site.a.preemption.memory`"),
         (
-            "memory = '1 GB..9 GB'\nwrite = '1 MB/s'",
-            "a processor would have 9 GB, and a machine of `node` has 8 GB; give less, or `memory_of = \"job\"`",
+            "memory = '1 GB..3 GB'\nwrite = '1 MB/s'",
+            "the 4 processors of a machine of `node` would have 12 GB, and it has 8 GB; give less, or `memory_of = \"job\"`",
         ),
         ("on_leave = 'stay'", "`site.a.preemption.on_leave`"),
         ("memry = '1 GB'", "`site.a.preemption.memry`: there is no such key (did you mean `memory`?)"),

@@ -4,13 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use gridemu::local::policies::{Dropped, Limit, Margin, Selective, SelectiveOptions, WidthRule};
+use gridemu::local::policies::{Dropped, Limit, Margin, Placing, Selective, SelectiveOptions, WidthRule};
 use gridemu::local::{
     Abilities, Action, Actions, Change, LocalPolicy, Placement, PolicyInfo, Preempted, Registry, View,
 };
 use gridemu::model::{
-    ClassifiedBy, Job, JobClasses, JobKey, JobMemory, MemoryLaw, Named, Outcome, ProcSet, SegmentRecord,
-    SiteSpec,
+    Cause, ClassifiedBy, Job, JobClasses, JobKey, JobMemory, MemoryLaw, Named, Outcome, Preemption, ProcSet,
+    SegmentRecord, SiteSpec,
 };
 use gridemu::units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
@@ -33,27 +33,28 @@ struct Terms {
     reentry_width: bool,
     drop: &'static str,
     min_gain: Option<i64>,
-    away: bool,
-    anywhere: bool,
+    placing: Placing,
     /// Thousandths.
     limit: Option<u128>,
 }
 
 impl Terms {
     fn written(&self, name: &str) -> String {
-        let Self { factor, strict, every, width, reentry_width, drop, min_gain, away, anywhere, limit } =
-            self;
+        let Self { factor, strict, every, width, reentry_width, drop, min_gain, placing, limit } = self;
         let thousandths = |number: u128| format!("{}.{:03}", number / 1000, number % 1000);
         let (factor, limit) = (thousandths(*factor), limit.map_or("none".to_owned(), thousandths));
         let (compare, gain) = (
             if *strict { "above" } else { "at-least" },
             min_gain.map_or("none".to_owned(), |gain| gain.to_string()),
         );
-        let placement = if *away { "away" } else { "lowest" };
-        let restart = if *anywhere { "anywhere" } else { "same" };
+        let placement = if placing.away { "away" } else { "lowest" };
+        let restart = if placing.anywhere { "anywhere" } else { "same" };
+        // It is refused where it is of no use.
+        let of_use = *width != "none" && !placing.anywhere;
+        let reentry = if of_use { format!("reentry_width={reentry_width},") } else { String::new() };
         format!(
-            "{name}[factor={factor},compare={compare},every={every} s,width={width},reentry_width={reentry_width},\
-             drop={drop},min_gain={gain},placement={placement},restart={restart},limit={limit}]"
+            "{name}[factor={factor},compare={compare},every={every} s,width={width},{reentry}drop={drop},\
+             min_gain={gain},placement={placement},restart={restart},limit={limit}]"
         )
     }
 
@@ -75,8 +76,7 @@ impl Terms {
                 _ => Dropped::Last,
             },
             min_gain: self.min_gain,
-            away: self.away,
-            anywhere: self.anywhere,
+            placing: self.placing,
             limit: self.limit.map(|limit| Limit::running(millis(limit))),
         }
     }
@@ -164,7 +164,7 @@ impl Slow {
             let freed: i64 = victims.iter().map(|j| i64::from(j.count)).sum();
             self.terms.min_gain.is_none_or(|least| i64::from(i.count) - freed >= least)
         };
-        if !i.procs.is_empty() && !self.terms.anywhere {
+        if !i.procs.is_empty() && !self.terms.placing.anywhere {
             // N_i ⊆ F ∪ ⋃ N_j over candidates that hold some of it.
             let width = self.terms.reentry_width;
             let mut candidates = if routine { self.candidates(i, width, now) } else { Vec::new() };
@@ -211,7 +211,7 @@ impl Slow {
 
     fn place(&self, view: &View<'_>, free: &ProcSet, count: u32) -> ProcSet {
         let mut away = free.clone();
-        if self.terms.away && !self.terms.anywhere {
+        if self.terms.placing.away {
             for task in self.tasks.iter().filter(|task| !task.runs) {
                 away.remove_all(&task.procs);
             }
@@ -272,7 +272,7 @@ impl LocalPolicy for Slow {
                 free.insert_all(&victim.procs);
             }
             let (job, share) = (i.job, Rate::FULL);
-            let is_free_to_choose = i.procs.is_empty() || self.terms.anywhere;
+            let is_free_to_choose = i.procs.is_empty() || self.terms.placing.anywhere;
             let procs = if is_free_to_choose { self.place(view, &free, i.count) } else { i.procs.clone() };
             free.remove_all(&procs);
             let placement = Placement::On(procs.clone());
@@ -297,7 +297,7 @@ impl LocalPolicy for Slow {
 /// The standard policies, the twin, and the policy that wakes at every multiple, with these parameters.
 fn with_twins(terms: &Terms) -> Registry {
     let (slow, eager) = (terms.clone(), terms.clone());
-    let able = Abilities { same_processors: !terms.anywhere, ..ABLE };
+    let able = Abilities { same_processors: !terms.placing.anywhere, ..ABLE };
     let twin = PolicyInfo::new("slow-ss", move |_| {
         let classes = "kettimuthu-16".parse().expect("a preset");
         let twin = Slow { terms: slow.clone(), tasks: Vec::new(), classes, finished: BTreeMap::new() };
@@ -317,10 +317,22 @@ fn terms() -> impl Strategy<Value = Terms> {
     let limit =
         prop_oneof![2 => Just(None), 1 => prop_oneof![Just(1500_u128), 500_u128..4000].prop_map(Some)];
     let every = proptest::sample::select(vec![60_u64, 60, 7, 1]);
-    let placing = (any::<bool>(), proptest::bool::weighted(0.3));
+    let placing = prop_oneof![
+        3 => Just(Placing::default()),
+        4 => Just(Placing { away: true, anywhere: false }),
+        3 => Just(Placing { away: false, anywhere: true }),
+    ];
     ((factor, any::<bool>(), every), (width, any::<bool>(), drop), (gain, placing, limit)).prop_map(
-        |((factor, strict, every), (width, reentry_width, drop), (min_gain, (away, anywhere), limit))| {
-            Terms { factor, strict, every, width, reentry_width, drop, min_gain, away, anywhere, limit }
+        |((factor, strict, every), (width, reentry_width, drop), (min_gain, placing, limit))| Terms {
+            factor,
+            strict,
+            every,
+            width,
+            reentry_width,
+            drop,
+            min_gain,
+            placing,
+            limit,
         },
     )
 }
@@ -512,6 +524,13 @@ fn wrong_parameters_are_told() {
     assert!(told("tss[average=1/2]").contains("`VS W` has none"), "{}", told("tss[average=1/2]"));
     assert!(told("ss[min_gain=all]").contains("a number of processors, such as 0, or `none`"));
     assert!(told("ss[shadow=by]").contains("`min_gain`"), "the message lists what there is");
+    assert!(told("tss[limit=0]").contains("`limit=0` in `tss` is not above 0"), "{}", told("tss[limit=0]"));
+    // What would do nothing.
+    let unused = |policy: &str| told(policy).contains("is not of use with");
+    assert!(unused("ss[placement=away,restart=anywhere]") && unused("is[placement=away,restart=anywhere]"));
+    assert!(
+        unused("ss[width=none,reentry_width=true]") && unused("ss[restart=anywhere,reentry_width=false]")
+    );
 }
 
 // ---- where suspending takes time ----
@@ -548,6 +567,37 @@ fn nobody_else_gets_what_is_claimed() {
     assert_eq!(stretches(&ran, 3), [stretch(130, 230, "0-4")]);
     assert_eq!(stretches(&ran, 4), [stretch(230, 235, "0")]);
     assert_eq!(stretches(&ran, 1).last(), Some(&stretch(240, 1_120, "0-2")), "it has run for 120");
+}
+
+/// Two equal jobs that need all processors take turns where the factor is 1. What reads its memory waits: job 1 waits from 60 to 195, and job 2 has waited longer
+/// at 300, the first multiple after 245. Job 2 waited until 70.
+#[test]
+fn a_job_that_reads_its_memory_waits() {
+    let jobs = [job(1, 0, 4, 1_000), job(2, 0, 4, 1_000)];
+    let ran = support::run(&costly(4, "ss[factor=1]"), &jobs);
+    let first =
+        [(0, 60), (60, 70), (190, 195), (195, 300), (300, 310)].map(|(from, to)| stretch(from, to, "0-3"));
+    assert_eq!(stretches(&ran, 1)[..5], first);
+    assert_eq!(stretches(&ran, 2)[..2], [(70, 180), (180, 190)].map(|(from, to)| stretch(from, to, "0-3")));
+}
+
+/// It takes as long to read as from one multiple to the next: at the instant from which on a job works, it is no victim, though the other has waited for as long.
+#[test]
+fn a_job_works_before_it_is_suspended_again() {
+    let jobs = [job(1, 0, 4, 1_000), job(2, 0, 4, 1_000)];
+    for (write, read) in [("1 MB/s", Some("1 MB/s")), ("1 GB/s", Some("2 MB/s")), ("2 MB/s", None)] {
+        let mut spec = costly(4, "ss[factor=1]");
+        spec.preemption = Preemption {
+            memory: JobMemory::Law(MemoryLaw::Fixed(Bytes::new(120_000_000))),
+            write: Some(write.parse().expect("a bandwidth")),
+            read: read.map(|read| read.parse().expect("a bandwidth")),
+            ..Preemption::default()
+        };
+        let ran = support::run(&spec, &jobs);
+        assert_eq!(ran.jobs().filter(|job| job.outcome == Outcome::Completed).count(), 2);
+        let works = ran.segments().filter(|segment| segment.cause == Cause::Run && segment.job.0 == 1);
+        assert!(works.count() > 3, "they take turns");
+    }
 }
 
 #[test]

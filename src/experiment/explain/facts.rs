@@ -109,7 +109,7 @@ pub struct At {
     pub attempt: Option<u32>,
     /// The site at which the job runs or waits.
     pub site: Option<String>,
-    /// Since when it runs; or its submission if that comes later, or its end.
+    /// Since when it runs, or is being suspended or resumed; or its submission if that comes later, or its end.
     pub since_s: Option<f64>,
 }
 
@@ -124,6 +124,10 @@ pub enum AtState {
     Waits,
     /// The job runs.
     Runs,
+    /// The job is being suspended: it holds its processors, and writes its memory.
+    Suspending,
+    /// The job is being resumed: it holds its processors, and reads its memory.
+    Resuming,
     /// The job has ended.
     Ended,
 }

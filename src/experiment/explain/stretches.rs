@@ -122,7 +122,7 @@ impl Stretches {
             Place::Dispatcher(Whereabouts::Resting) => WaitPlace::Resting,
             Place::Dispatcher(Whereabouts::Lost(site)) => WaitPlace::Lost(name(*site)),
             Place::Nowhere => WaitPlace::OnItsWay,
-            Place::Runs(_) | Place::Between | Place::Over => return self.end(now),
+            Place::Runs(..) | Place::Between | Place::Over => return self.end(now),
         };
         let same = |open: &Stretch| {
             open.attempt == attempt && open.place == place && is_like(told.as_ref(), open.begin.as_ref())

@@ -81,8 +81,8 @@ pub(super) enum Place {
     Site { site: SiteId, partition: usize, key: JobKey },
     /// At a site, where it has its processors for this attempt, until then: its machines wake up.
     Wakes { site: SiteId, partition: usize, attempt: u32, until: Time },
-    /// Running.
-    Runs(Try),
+    /// Running, or in transition, in this phase.
+    Runs(Try, Phase),
     /// A task that has completed, and will run again.
     Between,
     /// The job has ended.
@@ -231,7 +231,8 @@ impl Watch {
         let known = self.tries.iter().rfind(|found| found.number == number);
         let partition = PartitionId(partition as u32);
         let (from, to) = (known.map_or(job.since(), |known| known.from), job.since());
-        Some(Place::Runs(Try { number, site, partition, procs: job.held(), from, to, failure: None }))
+        let attempt = Try { number, site, partition, procs: job.held(), from, to, failure: None };
+        Some(Place::Runs(attempt, job.phase()))
     }
 
     /// The number of the attempt that a job at that place waits for; for a suspended job, its current one.

@@ -12,10 +12,11 @@ impl Case<'_> {
         let found = may_suspend.iter().find(|(idle, _)| *idle == job);
         let may_suspend = found.map_or(0, |(_, procs)| *procs);
         let xfactor = live.xfactor(facts.at);
-        let is_suspended = live.phase() == Phase::Suspended;
-        let own = is_suspended.then(|| live.placement().difference(view.free_set()).len());
+        // One that resumes anywhere waits as one that has not started.
+        let waits_for_own = live.phase() == Phase::Suspended && view.state.abilities.same_processors;
+        let own = waits_for_own.then(|| live.placement().difference(view.free_set()).len());
         let explanation = self.explanation(Why::CannotPreempt { own, xfactor, may_suspend, routine });
-        let explanation = if is_suspended {
+        let explanation = if waits_for_own {
             let holders = view.holding(live.placement()).into_iter();
             explanation.blocked_by(holders.map(|job| view.runs(job)))
         } else {

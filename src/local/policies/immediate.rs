@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::preemptive::{Books, Choice, Dropped, Idle, PLACEMENT, Run, Victim, take_away};
+use super::preemptive::{Books, Dropped, Idle, PLACEMENT, Placing, RESTART, Run, Victim};
 use crate::local::{
     Abilities, Actions, Change, LocalPolicy, Phase, PolicyInfo, Preempted, Quotient, Rule, View, XFactor,
 };
@@ -27,13 +27,15 @@ pub(super) fn info() -> PolicyInfo {
     PolicyInfo::new("is", |named| {
         let quantum = named.take(QUANTUM.key, "a time, such as `10 min`")?;
         let dropped = named.take_choice(DROP.key, &Dropped::NAMES)?.unwrap_or_default();
-        let policy = Immediate { away: take_away(named)?, ..Immediate::new(quantum.unwrap_or(Immediate::QUANTUM), dropped) };
-        let able = Abilities { preempts: true, same_processors: true, picks_processors: true, ..Abilities::PLAIN };
+        let placing = Placing::take(named)?;
+        let policy = Immediate::new(quantum.unwrap_or(Immediate::QUANTUM), dropped, placing);
+        let same_processors = !placing.anywhere;
+        let able = Abilities { preempts: true, same_processors, picks_processors: true, ..Abilities::PLAIN };
         Ok((Box::new(policy), able))
     })
     .doc("Immediate service: an arriving job starts at once, by suspending running jobs with the lowest instantaneous expansion factor (wait + run) / run, and keeps its processors for a quantum. Other idle jobs start when they fit, the largest factor first. A suspended job resumes on the processors that it had.")
     .source("Chiang and Vernon 2002, as described in Kettimuthu 2003, section 2.3")
-    .params(&[QUANTUM, DROP, PLACEMENT])
+    .params(&[QUANTUM, DROP, PLACEMENT, RESTART])
 }
 
 /// Immediate service (IS).
@@ -46,13 +48,12 @@ pub(super) fn info() -> PolicyInfo {
 pub struct Immediate {
     quantum: Span,
     dropped: Dropped,
-    /// Whether jobs start away from processors for which suspended jobs wait.
-    away: bool,
+    placing: Placing,
     kept: Kept,
 }
 
 /// What is saved.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Kept {
     /// The line of a suspended job has its run time for its estimate.
     books: Books,
@@ -60,13 +61,19 @@ struct Kept {
     fresh: Vec<JobKey>,
 }
 
+impl Kept {
+    fn new(placing: Placing) -> Self {
+        Self { books: Books::new(placing), fresh: Vec::new() }
+    }
+}
+
 impl Immediate {
     /// The quantum of the thesis.
     pub const QUANTUM: Span = Span::from_secs(600);
 
     /// Immediate service with this quantum; `dropped` says which of superfluous victims go on running.
-    pub fn new(quantum: Span, dropped: Dropped) -> Self {
-        Self { quantum, dropped, away: false, kept: Kept::default() }
+    pub fn new(quantum: Span, dropped: Dropped, placing: Placing) -> Self {
+        Self { quantum, dropped, placing, kept: Kept::new(placing) }
     }
 
     /// The victims for a job that lacks so many processors: those with the lowest instantaneous expansion factors, among equals the last to
@@ -110,7 +117,7 @@ impl Immediate {
             }
         }
         pending.insert_all(free);
-        match self.kept.books.procs_for_start(view, &pending, idle.count, self.away) {
+        match self.kept.books.procs_for_start(view, &pending, idle.count) {
             Some(procs) => self.kept.books.put(view, idle, procs, free, actions, |_, _| (false, 0)),
             None => self.kept.books.add_idle(view, idle),
         }
@@ -119,16 +126,10 @@ impl Immediate {
     /// Starts and resumes idle jobs as long as one fits.
     fn backfill(&mut self, view: &View<'_>, free: &mut ProcSet, actions: &mut Actions) {
         let books = &mut self.kept.books;
-        while let Some(Choice { job, suspended, .. }) =
-            books.best_fit(view.now(), free, |_, _| Some(Time::NEVER))
-        {
-            let idle = match suspended {
-                Some(_) => books.take_suspended(job),
-                None => books.withdraw(view.now(), job),
-            };
-            let Some(idle) = idle else { return };
-            let own = suspended.map(|_| idle.procs.clone());
-            let Some(procs) = own.or_else(|| books.procs_for_start(view, free, idle.count, self.away)) else {
+        while let Some(choice) = books.best_fit(view.now(), free, |_, _| Some(Time::NEVER)) {
+            let Some(idle) = books.take(view, &choice) else { return };
+            let own = choice.suspended.map(|_| idle.procs.clone());
+            let Some(procs) = own.or_else(|| books.procs_for_start(view, free, idle.count)) else {
                 return books.add_idle(view, idle);
             };
             books.put(view, idle, procs, free, actions, |_, _| (false, 0));
@@ -139,7 +140,7 @@ impl Immediate {
     fn follow(&mut self, view: &View<'_>, job: JobKey) {
         let live = view.job(job);
         let idle = Idle::of(view, job, live.whole_estimate());
-        self.kept.books.begin(view, live.since(), &idle, live.placement().clone(), (false, 0));
+        self.kept.books.begin(view, live.works_from(), &idle, live.placement().clone(), |_, _| (false, 0));
     }
 }
 
@@ -153,13 +154,14 @@ impl LocalPolicy for Immediate {
                 books.withdraw(view.now(), job);
             }
             Change::Ended(job) => {
-                books.take_suspended(job);
-                books.end(job);
+                if books.take_suspended(job).is_none() && books.withdraw(view.now(), job).is_none() {
+                    books.end(job);
+                }
             }
             Change::Suspended(job) => books.released(view, job, view.job(job).ran(view.now())),
             Change::Continued(job) => self.follow(view, job),
             Change::Left | Change::Joined => books.note_drained(view),
-            Change::Moved { job, .. } => books.moved(view, job),
+            Change::Moved { job, .. } => books.moved(view, job, |_| false),
             Change::Reserved | Change::Altered { .. } => {}
         }
     }
@@ -193,7 +195,7 @@ impl LocalPolicy for Immediate {
     }
 
     fn adopt(&mut self, view: &View<'_>) {
-        self.kept = Kept::default();
+        self.kept = Kept::new(self.placing);
         for job in view.jobs_in(Phase::Waiting) {
             self.kept.books.add_idle(view, Idle::of(view, job, view.job(job).whole_estimate()));
         }

@@ -8,7 +8,7 @@ mod variants;
 pub use limit::Limit;
 pub(super) use variants::info;
 
-use super::preemptive::{Books, Dropped, Factor, Idle, Judged, Margin};
+use super::preemptive::{Books, Dropped, Factor, Idle, Judged, Margin, Placing, Run};
 use crate::local::{Actions, Change, LocalPolicy, Phase, Quotient, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::Span;
@@ -56,10 +56,8 @@ pub struct SelectiveOptions {
     pub dropped: Dropped,
     /// How many more processors must be in use after a preemption than before, if that matters.
     pub min_gain: Option<i64>,
-    /// Whether jobs that start get processors first that no suspended job waits for.
-    pub away: bool,
-    /// Whether a suspended job resumes on any processors, and not on those that it had.
-    pub anywhere: bool,
+    /// Which processors jobs get.
+    pub placing: Placing,
     /// Which running jobs are not preempted.
     pub limit: Option<Limit>,
 }
@@ -73,8 +71,7 @@ impl Default for SelectiveOptions {
             reentry_width: true,
             dropped: Dropped::Largest,
             min_gain: None,
-            away: false,
-            anywhere: false,
+            placing: Placing::default(),
             limit: None,
         }
     }
@@ -99,7 +96,7 @@ pub struct Selective {
 impl Selective {
     /// Selective suspension with these parameters.
     pub fn new(options: SelectiveOptions) -> Self {
-        let books = Books::new(options.anywhere);
+        let books = Books::new(options.placing);
         Self { options, books, free: ProcSet::new(), fresh: false, eager: false }
     }
 
@@ -118,8 +115,9 @@ impl Selective {
     fn follow(&mut self, view: &View<'_>, job: JobKey) {
         let live = view.job(job);
         let idle = Idle::of(view, job, live.whole_estimate());
-        let judged = self.options.judge(idle.line.at(view.now()), &idle);
-        self.books.begin(view, live.since(), &idle, live.placement().clone(), judged);
+        let Self { options, books, .. } = self;
+        let judge = |waited, idle: &Idle| options.judge(waited, idle);
+        books.begin(view, live.works_from(), &idle, live.placement().clone(), judge);
     }
 
     fn end(&mut self, view: &View<'_>, job: JobKey) {
@@ -131,7 +129,8 @@ impl Selective {
         let (Some(limit), true) = (&mut self.options.limit, view.is_finished(job)) else { return };
         let live = view.job(job);
         if limit.finished(live.waited(view.now()), live.ran(view.now()), run.count) {
-            self.books.judge_again(|run| limit.is_past(run.waited, run.class));
+            let Self { options, books, .. } = self;
+            books.judge_again(|run| options.is_past(run));
         }
     }
 }
@@ -142,6 +141,11 @@ impl SelectiveOptions {
         let Some(limit) = &self.limit else { return (false, 0) };
         let category = limit.category(idle.line.span(), idle.count);
         (limit.is_past(waited, category), category)
+    }
+
+    /// Whether a running job is past its limit.
+    fn is_past(&self, run: &Run) -> bool {
+        self.limit.as_ref().is_some_and(|limit| limit.is_past(run.waited, run.class))
     }
 }
 
@@ -156,7 +160,10 @@ impl LocalPolicy for Selective {
             Change::Suspended(job) => self.books.released(view, job, view.job(job).whole_estimate()),
             Change::Continued(job) => self.follow(view, job),
             Change::Left | Change::Joined => self.books.note_drained(view),
-            Change::Moved { job, .. } => self.books.moved(view, job),
+            Change::Moved { job, .. } => {
+                let Self { options, books, .. } = self;
+                books.moved(view, job, |run| options.is_past(run));
+            }
             Change::Reserved | Change::Altered { .. } => {}
         }
     }

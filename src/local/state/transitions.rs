@@ -1,5 +1,7 @@
 //! Transitions of jobs: how long they take, and what is left of suspended jobs.
 
+use std::cmp::Reverse;
+
 use super::State;
 use crate::local::error::PartitionError;
 use crate::local::{LiveJob, Phase, Step};
@@ -129,9 +131,13 @@ impl State {
         self.keys(loses)
     }
 
-    /// What is left of suspended jobs, as far as they are estimated: processors × time, in processor-microseconds.
+    /// What is left of jobs that are suspended, or are being suspended, as far as they are estimated: processors × time, in processor-microseconds.
     pub(in crate::local) fn suspended_backlog(&self) -> u128 {
-        let jobs = self.suspended.iter().filter_map(|key| self.table.get(*key));
+        let suspended = self.suspended.iter().filter_map(|key| self.table.get(*key));
+        let writes = self.settings.preemption.write.is_some().then_some(&self.ends);
+        let of = |seq: u64, key| self.table.get(key).filter(|job: &&LiveJob| job.end_seq == seq);
+        let leaving = writes.into_iter().flatten().filter_map(|Reverse((_, seq, key))| of(*seq, *key));
+        let jobs = suspended.chain(leaving.filter(|job| job.phase == Phase::Suspending));
         jobs.map(|job| {
             let rate = job.job.size.rate_on(job.given.min(job.job.size.max())).times(self.spec.speed());
             let left = (job.estimated - job.done).span_at(rate).unwrap_or(Span::MAX);

@@ -46,6 +46,12 @@ pub fn explained_text(facts: &Explained, all: bool) -> String {
         let state = match at.state {
             AtState::ToCome => Some(format!("has not been submitted: it is submitted at {since}")),
             AtState::Runs => Some(format!("runs at {site}, since {since}{which}")),
+            AtState::Suspending => {
+                Some(format!("is being suspended at {site}, and writes its memory since {since}{which}"))
+            }
+            AtState::Resuming => {
+                Some(format!("is being resumed at {site}, and reads its memory since {since}{which}"))
+            }
             AtState::Ended => Some(format!("has ended: {} at {since}", facts.outcome)),
             AtState::Waits => None,
         };

@@ -41,18 +41,20 @@ impl Checker<'_> {
         Preemption { memory, memory_of, write, read, node, on_leave, resize }
     }
 
-    /// Checks that the memory of a processor is not more than its machine has.
+    /// Checks that the memory of all processors of a machine is not more than it has.
     fn fits(&mut self, path: &Path, memory: JobMemory, of: MemoryOf, partitions: &[PartitionSpec]) {
         let Some(most) = memory.law().map(|law| law.most()).filter(|_| of == MemoryOf::Processor) else {
             return;
         };
-        let of_machines = |part: &PartitionSpec| Some((part.equipment().memory?, part.name.clone()));
-        let least: Option<(Bytes, String)> = partitions.iter().filter_map(of_machines).min();
-        if let Some((least, name)) = least.filter(|(least, _)| *least < most) {
+        for part in partitions {
+            let needed = Bytes::new(most.count().saturating_mul(part.cores.max(1).into()));
+            let Some(least) = part.equipment().memory.filter(|least| *least < needed) else { continue };
+            let (name, cores) = (&part.name, part.cores);
+            let who = if cores > 1 { format!("the {cores} processors") } else { "the processor".to_owned() };
             let message = format!(
-                "a processor would have {most}, and a machine of `{name}` has {least}; give less, or `memory_of = \"job\"`"
+                "{who} of a machine of `{name}` would have {needed}, and it has {least}; give less, or `memory_of = \"job\"`"
             );
-            self.wrong(path, message);
+            return self.wrong(path, message);
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Suspended;
+use super::{Choice, Placing, Suspended};
 use crate::local::{Contestant, Line, Quotient, Tournament, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Span, Time};
@@ -15,9 +15,9 @@ use crate::units::{Span, Time};
 pub(in crate::local::policies) struct Run {
     pub(in crate::local::policies) job: JobKey,
     pub(in crate::local::policies) seq: u64,
-    /// Its expansion factor less 1 as it started: what it has waited, by its estimate.
+    /// Its expansion factor less 1 as it began to work: what it has waited, by its estimate.
     pub(in crate::local::policies) waited: Quotient,
-    /// When it started or resumed last.
+    /// From when on it works, since it started or resumed last: after its machines have woken up and it has read its memory.
     pub(in crate::local::policies) began: Time,
     /// When it first started.
     pub(in crate::local::policies) first: Time,
@@ -46,7 +46,7 @@ pub(in crate::local::policies) struct Idle {
 
 impl Idle {
     /// When a job first started that can resume: it has, or had, processors.
-    pub(in crate::local::policies) fn first_start(view: &View<'_>, job: JobKey) -> Option<Time> {
+    fn first_start(view: &View<'_>, job: JobKey) -> Option<Time> {
         let live = view.job(job);
         live.first_start().filter(|_| !live.placement().is_empty())
     }
@@ -132,8 +132,8 @@ pub(in crate::local::policies) struct Books {
     /// Jobs that can start on any processors, by size.
     pub(in crate::local::policies) waiting: BTreeMap<u32, Width>,
     pub(in crate::local::policies) suspended: Suspended,
-    /// Whether suspended jobs resume on any processors: then they are among those that wait.
-    pub(in crate::local::policies) anywhere: bool,
+    /// If suspended jobs resume anywhere, they are among those that wait.
+    pub(super) placing: Placing,
     /// Jobs that are being suspended, and hold their processors until then.
     pub(super) leaving: Vec<Idle>,
     /// In the order in which they were made.
@@ -148,14 +148,14 @@ pub(in crate::local::policies) struct Books {
     owners: Vec<Option<JobKey>>,
     /// Raised with each change that may let an idle job start or preempt.
     pub(in crate::local::policies) changes: u64,
-    /// When a job started last, or will have resumed.
+    /// From when on the last of all works.
     pub(in crate::local::policies) newest: Time,
 }
 
 impl Books {
-    /// Without jobs; whether suspended ones resume `anywhere`.
-    pub(in crate::local::policies) fn new(anywhere: bool) -> Self {
-        Self { anywhere, ..Self::default() }
+    /// Without jobs.
+    pub(in crate::local::policies) fn new(placing: Placing) -> Self {
+        Self { placing, ..Self::default() }
     }
 
     /// Whether no job is idle.
@@ -171,11 +171,6 @@ impl Books {
     /// A running job.
     pub(in crate::local::policies) fn run(&self, job: JobKey) -> Option<&Run> {
         self.runs.get(job.index()).and_then(Option::as_ref)
-    }
-
-    /// The same, to be changed in what does not place it.
-    pub(in crate::local::policies) fn run_mut(&mut self, job: JobKey) -> Option<&mut Run> {
-        self.runs.get_mut(job.index()).and_then(Option::as_mut)
     }
 
     /// All jobs in the books.
@@ -239,6 +234,15 @@ impl Books {
         Some(Idle { job: item, seq, line, first: None, procs: ProcSet::new(), count: procs })
     }
 
+    /// The job that has been chosen leaves the books. `None` if it is not there.
+    pub(in crate::local::policies) fn take(&mut self, view: &View<'_>, choice: &Choice) -> Option<Idle> {
+        if choice.suspended.is_some() {
+            return self.take_suspended(choice.job);
+        }
+        let idle = self.withdraw(view.now(), choice.job)?;
+        Some(Idle { first: Idle::first_start(view, choice.job), ..idle })
+    }
+
     /// A suspended job leaves, or one that is being suspended. Returns it, if it was there.
     pub(in crate::local::policies) fn take_suspended(&mut self, job: JobKey) -> Option<Idle> {
         let idle = match self.place(job) {
@@ -263,7 +267,7 @@ impl Books {
 
     /// Adds a suspended job.
     pub(in crate::local::policies) fn add_suspended(&mut self, now: Time, idle: Idle) {
-        if self.anywhere {
+        if self.placing.anywhere {
             self.changes += 1;
             return self.arrive(now, idle.job, idle.seq, idle.count, idle.line);
         }
@@ -273,23 +277,25 @@ impl Books {
         self.changes += 1;
     }
 
-    /// An idle job, which is in the books no more, has started or resumed at `now` on these processors.
+    /// An idle job, which is in the books no more, has started or resumed on these processors, and works from an instant on: it waits up to then.
     pub(in crate::local::policies) fn begin(
         &mut self,
         view: &View<'_>,
-        now: Time,
+        began: Time,
         idle: &Idle,
         procs: ProcSet,
-        (past_limit, class): Judged,
+        judge: impl Fn(Quotient, &Idle) -> Judged,
     ) {
-        self.newest = self.newest.max(now);
+        self.newest = self.newest.max(began);
+        let waited = idle.line.at(began.max(view.now()));
+        let (past_limit, class) = judge(waited, idle);
         let drains = !view.here().contains_all(&procs);
         self.add_run(Run {
             job: idle.job,
             seq: idle.seq,
-            waited: idle.line.at(view.now()),
-            began: now,
-            first: idle.first.unwrap_or(now),
+            waited,
+            began,
+            first: idle.first.unwrap_or(began),
             count: procs.len(),
             procs,
             drains,
@@ -298,18 +304,27 @@ impl Books {
         });
     }
 
-    /// A running job is expected to end at another time: it may begin later than thought, when its machines are awake.
-    pub(in crate::local::policies) fn moved(&mut self, view: &View<'_>, job: JobKey) {
-        let since = view.job(job).since();
-        let Some(run) = self.run_mut(job).filter(|run| since > run.began && since > view.now()) else {
+    /// A running job is expected to end at another time. One that does not work yet may begin at another one than thought, when its machines are awake;
+    /// `is_past` says whether it is past its limit then.
+    pub(in crate::local::policies) fn moved(
+        &mut self,
+        view: &View<'_>,
+        job: JobKey,
+        is_past: impl Fn(&Run) -> bool,
+    ) {
+        let (now, began) = (view.now(), view.job(job).works_from());
+        if self.run(job).is_none_or(|run| run.began < now || began < now || began == run.began) {
             return;
-        };
-        if run.first == run.began {
-            run.first = since;
         }
-        run.began = since;
-        self.newest = self.newest.max(since);
-        self.changes += 1;
+        let Some(mut run) = self.end(job) else { return };
+        if run.first == run.began {
+            run.first = began;
+        }
+        let waited = run.waited.num.saturating_sub(run.began.micros()).saturating_add(began.micros());
+        (run.began, run.waited.num) = (began, waited);
+        run.past_limit = is_past(&run);
+        self.newest = self.newest.max(began);
+        self.add_run(run);
     }
 
     /// Adds a running job.

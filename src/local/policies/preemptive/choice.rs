@@ -61,17 +61,18 @@ impl Books {
         let mut at = 0;
         while let Some(slot) = self.suspended.loose(at) {
             let Some(idle) = self.suspended.get(slot) else { break };
-            let waited = idle.line.at(now);
-            if best.is_some_and(|best| !best.is_after(waited, idle.seq)) {
-                at += 1;
-                continue;
-            }
+            // Before anything else: one that is kept leaves the list.
             let before = self.suspended.lacks(slot).and_then(|proc| {
                 let run = self.owner(proc)?;
                 keeps(idle, run).map(|until| (proc, run.job, until))
             });
             if let Some((proc, keeper, until)) = before {
                 self.suspended.keep(at, proc, keeper, until);
+                continue;
+            }
+            let waited = idle.line.at(now);
+            if best.is_some_and(|best| !best.is_after(waited, idle.seq)) {
+                at += 1;
                 continue;
             }
             let mut rest = idle.procs.difference(free);

@@ -68,11 +68,8 @@ impl Books {
             None => Action::Start { job, placement, share },
             Some(_) => Action::Resume { job, placement, share },
         });
-        if idle.first.is_some() {
-            self.newest = self.newest.max(view.now() + view.resumes_in(job));
-        }
-        let judged = judge(idle.line.at(view.now()), &idle);
-        self.begin(view, view.now(), &idle, procs, judged);
+        let reads = if idle.first.is_some() { view.resumes_in(job) } else { Span::ZERO };
+        self.begin(view, view.now() + reads, &idle, procs, judge);
     }
 
     /// Starts the jobs whose claims are met, and drops claims that cannot be met any more. Nobody else gets what is claimed: it is taken out of `free`.

@@ -1,4 +1,6 @@
-//! Which free processors a job gets that starts.
+//! Which processors a job gets that starts or resumes.
+
+use serde::{Deserialize, Serialize};
 
 use super::Books;
 use crate::local::View;
@@ -11,21 +13,45 @@ pub(in crate::local::policies) const PLACEMENT: ParamInfo = ParamInfo {
     doc: "a job that starts gets the processors that the site's placement rule gives it, or, before them, those that no suspended job waits for",
 };
 
-/// Takes the parameter [`PLACEMENT`]: whether jobs start away from processors for which suspended jobs wait.
-pub(in crate::local::policies) fn take_away(named: &mut Named) -> Result<bool, NamedError> {
-    Ok(named.take_choice(PLACEMENT.key, &[("lowest", false), ("away", true)])?.unwrap_or(false))
+pub(in crate::local::policies) const RESTART: ParamInfo = ParamInfo {
+    key: "restart",
+    values: "same or anywhere",
+    default: "same",
+    doc: "a suspended job resumes on the processors that it had, or on any, like a job that has not started",
+};
+
+/// Which processors jobs get.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placing {
+    /// Whether jobs that start get processors first that no suspended job waits for.
+    pub away: bool,
+    /// Whether a suspended job resumes on any processors, and not on those that it had. Then none waits for certain ones, and `away` is of no effect.
+    pub anywhere: bool,
+}
+
+impl Placing {
+    /// Takes the parameters [`PLACEMENT`] and [`RESTART`].
+    pub(in crate::local::policies) fn take(named: &mut Named) -> Result<Self, NamedError> {
+        let away = named.take_choice(PLACEMENT.key, &[("lowest", false), ("away", true)])?.unwrap_or(false);
+        let anywhere =
+            named.take_choice(RESTART.key, &[("same", false), ("anywhere", true)])?.unwrap_or(false);
+        if away && anywhere {
+            let expected = "of use with `restart=anywhere`: no job waits for certain processors then";
+            return Err(NamedError::bad_value(&named.name, PLACEMENT.key, "away", expected));
+        }
+        Ok(Self { away, anywhere })
+    }
 }
 
 impl Books {
-    /// So many of the free processors, for a job that starts; if `away`, first those for which no suspended job waits.
+    /// So many of the free processors, for a job that starts: by [`Placing::away`], first those for which no suspended job waits.
     pub(in crate::local::policies) fn procs_for_start(
         &self,
         view: &View<'_>,
         free: &ProcSet,
         procs: u32,
-        away: bool,
     ) -> Option<ProcSet> {
-        if !away || self.suspended.is_empty() {
+        if !self.placing.away || self.suspended.is_empty() {
             return view.pick(free, procs);
         }
         let rest = free.difference(self.suspended.wanted());

@@ -8,7 +8,7 @@ use crate::units::{Span, Time};
 
 impl SelectiveOptions {
     /// Whether a running job may be suspended for one of so many processors, as far as its expansion factor does not matter. One that has begun at
-    /// this very instant may not, nor one that does not run yet because it resumes.
+    /// this very instant may not, nor one that does not work yet.
     fn may_suspend(&self, view: &View<'_>, run: &Run, procs: u32, width: WidthRule) -> bool {
         let is_able = !run.past_limit && !run.drains && run.began < view.now();
         is_able && width.allows(procs, run.count) && view.job(run.job).phase() == Phase::Running
@@ -32,7 +32,7 @@ impl SelectiveOptions {
             return (!is_enough).then(|| self.margin.reached(idle.line, run.waited).max(now + Span::TICK));
         }
         let runs = run.began < now && view.job(run.job).phase() == Phase::Running;
-        Some(if runs { Time::NEVER } else { now + Span::TICK })
+        Some(if runs { Time::NEVER } else { run.began.max(now) + Span::TICK })
     }
 }
 
@@ -196,20 +196,14 @@ impl Selective {
             };
             self.books.suspend(view, (victim, why), span, (free, &mut pending), actions);
         }
-        let idle = match suspended {
-            Some(_) => self.books.take_suspended(job),
-            None => {
-                self.books.withdraw(now, job).map(|idle| Idle { first: Idle::first_start(view, job), ..idle })
-            }
-        };
-        let Some(idle) = idle else { return false };
+        let Some(idle) = self.books.take(view, &choice) else { return false };
         let Self { options, books, .. } = self;
         let taken = match suspended {
             Some(_) => Some(idle.procs.clone()),
-            None if pending.is_empty() => books.procs_for_start(view, free, procs, options.away),
+            None if pending.is_empty() => books.procs_for_start(view, free, procs),
             None => {
                 pending.insert_all(free);
-                books.procs_for_start(view, &pending, procs, options.away)
+                books.procs_for_start(view, &pending, procs)
             }
         };
         let Some(taken) = taken else {

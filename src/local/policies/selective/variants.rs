@@ -1,7 +1,7 @@
 //! Selective suspension and its tunable form by name, and their parameters.
 
 use super::{Limit, Selective, SelectiveOptions, WidthRule};
-use crate::local::policies::preemptive::{Dropped, Factor, Margin, PLACEMENT, take_away};
+use crate::local::policies::preemptive::{Dropped, Factor, Margin, PLACEMENT, Placing, RESTART};
 use crate::local::{Abilities, Built, PolicyInfo};
 use crate::model::{Named, NamedError, ParamInfo};
 use crate::units::Span;
@@ -55,13 +55,6 @@ const MIN_GAIN: ParamInfo = ParamInfo {
     doc: "a job preempts only if its processors, less those of its victims, are so many: with 0, not fewer are in use after it than before",
 };
 
-const RESTART: ParamInfo = ParamInfo {
-    key: "restart",
-    values: "same or anywhere",
-    default: "same",
-    doc: "a suspended job resumes on the processors that it had, or on any, like a job that has not started",
-};
-
 const LIMIT: ParamInfo = ParamInfo {
     key: "limit",
     values: "a decimal number, or none",
@@ -99,9 +92,7 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
         options.every = every;
     }
     options.width = named.take_choice(WIDTH.key, &WidthRule::NAMES)?.unwrap_or_default();
-    options.reentry_width = named
-        .take_choice(REENTRY_WIDTH.key, &[("true", true), ("false", false)])?
-        .unwrap_or(options.reentry_width);
+    let reentry_width = named.take_choice(REENTRY_WIDTH.key, &[("true", true), ("false", false)])?;
     options.dropped = named.take_choice(DROP.key, &Dropped::NAMES)?.unwrap_or_default();
     let gain: Option<String> = named.take(MIN_GAIN.key, "a number")?;
     if let Some(gain) = gain.filter(|gain| gain != "none") {
@@ -109,14 +100,28 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
         let read = gain.parse::<i32>().map_err(|_| bad(named, MIN_GAIN.key, &gain, expected))?;
         options.min_gain = Some(read.into());
     }
-    options.away = take_away(named)?;
-    options.anywhere =
-        named.take_choice(RESTART.key, &[("same", false), ("anywhere", true)])?.unwrap_or(false);
+    options.placing = Placing::take(named)?;
+    if let Some(reentry_width) = reentry_width {
+        let unused = match (options.width, options.placing.anywhere) {
+            (WidthRule::None, _) => Some("of use with `width=none`"),
+            (_, true) => {
+                Some("of use with `restart=anywhere`: a suspended job is like one that has not started then")
+            }
+            _ => None,
+        };
+        if let Some(expected) = unused {
+            return Err(bad(named, REENTRY_WIDTH.key, &reentry_width.to_string(), expected));
+        }
+        options.reentry_width = reentry_width;
+    }
     let limit: Option<String> = named.take(LIMIT.key, "a number")?;
     let average: Option<String> = named.take(AVERAGE.key, "a table")?;
     if let Some(limit) = limit.filter(|limit| limit != "none") {
         let expected = "a decimal number with at most 6 places, such as 1.5, or `none`";
         let factor: Factor = limit.parse().map_err(|_| bad(named, LIMIT.key, &limit, expected))?;
+        if factor.as_millionths() == 0 {
+            return Err(bad(named, LIMIT.key, &limit, "above 0: with 0 nothing is ever suspended"));
+        }
         options.limit = Some(match average.filter(|average| average != "running") {
             None => Limit::running(factor),
             Some(table) => {
@@ -126,7 +131,7 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
     } else if let Some(average) = average.filter(|average| average != "running") {
         return Err(bad(named, AVERAGE.key, &average, "of use without a `limit`, such as `limit=1.5`"));
     }
-    let same_processors = !options.anywhere;
+    let same_processors = !options.placing.anywhere;
     let able = Abilities { preempts: true, same_processors, picks_processors: true, ..Abilities::PLAIN };
     Ok((Box::new(Selective::new(options)), able))
 }
