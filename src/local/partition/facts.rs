@@ -22,7 +22,8 @@ impl Partition {
         self.policy.start_estimates(&view).not_asleep(view.awake(), now)
     }
 
-    /// Processors × estimate of the jobs that wait (see [`Partition::waiting`]), and of what is left of jobs that are suspended, or are being suspended, in processor-microseconds.
+    /// Processors × estimate of the jobs that wait (see [`Partition::waiting`]), and of what is left of jobs that are suspended, or are being suspended,
+    /// in processor-microseconds.
     pub fn backlog(&self) -> u128 {
         self.state.backlog + self.state.ineligible_backlog + self.state.suspended_backlog()
     }

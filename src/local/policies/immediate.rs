@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::preemptive::{Books, Dropped, Idle, PLACEMENT, Placing, RESTART, Run, Victim};
 use crate::local::{
-    Abilities, Actions, Change, LocalPolicy, Phase, PolicyInfo, Preempted, Quotient, Rule, View, XFactor,
+    Actions, Change, LocalPolicy, Phase, PolicyInfo, Preempted, Quotient, Rule, View, XFactor,
 };
 use crate::model::{JobKey, ParamInfo, ProcSet};
 use crate::units::{Span, Time};
@@ -29,9 +29,7 @@ pub(super) fn info() -> PolicyInfo {
         let dropped = named.take_choice(DROP.key, &Dropped::NAMES)?.unwrap_or_default();
         let placing = Placing::take(named)?;
         let policy = Immediate::new(quantum.unwrap_or(Immediate::QUANTUM), dropped, placing);
-        let same_processors = !placing.anywhere;
-        let able = Abilities { preempts: true, same_processors, picks_processors: true, ..Abilities::PLAIN };
-        Ok((Box::new(policy), able))
+        Ok((Box::new(policy), placing.abilities()))
     })
     .doc("Immediate service: an arriving job starts at once, by suspending running jobs with the lowest instantaneous expansion factor (wait + run) / run, and keeps its processors for a quantum. Other idle jobs start when they fit, the largest factor first. A suspended job resumes on the processors that it had.")
     .source("Chiang and Vernon 2002, as described in Kettimuthu 2003, section 2.3")

@@ -134,6 +134,7 @@ impl State {
     /// What is left of jobs that are suspended, or are being suspended, as far as they are estimated: processors × time, in processor-microseconds.
     pub(in crate::local) fn suspended_backlog(&self) -> u128 {
         let suspended = self.suspended.iter().filter_map(|key| self.table.get(*key));
+        // No job is being suspended for a while where that takes no time.
         let writes = self.settings.preemption.write.is_some().then_some(&self.ends);
         let of = |seq: u64, key| self.table.get(key).filter(|job: &&LiveJob| job.end_seq == seq);
         let leaving = writes.into_iter().flatten().filter_map(|Reverse((_, seq, key))| of(*seq, *key));

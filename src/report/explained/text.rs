@@ -79,6 +79,7 @@ fn suspensions(facts: &Explained, all: bool) -> String {
         let why = if cause.is_empty() { String::new() } else { format!(" {cause}") };
         let long = match one.resumed_s {
             Some(resumed) => format!("until {} ({})", clock(resumed), duration(resumed - one.at_s)),
+            None if facts.at.is_some() => "and not resumed by then".to_owned(),
             None => "and not resumed".to_owned(),
         };
         out += &format!("suspended at {}{why}, {long}\n", clock(one.at_s));

@@ -64,6 +64,20 @@ fn newest(store: &str) -> String {
 
 const QUICKSTART: &str = "11652:219ed163b443cd1fa1dac6db804fd09c";
 
+/// The scenario of these tests is that of the README, but for its reports.
+#[test]
+fn the_scenario_is_quickstart_with_fewer_reports() {
+    let lines = |path: &str| -> Vec<String> {
+        let text = fs::read_to_string(path).unwrap();
+        // Without what stands before the first key.
+        text.lines().skip_while(|line| !line.starts_with("seed")).map(str::to_owned).collect()
+    };
+    let (own, whole) = (lines("tests/it/scenarios/quickstart.toml"), lines("configs/quickstart.toml"));
+    assert_eq!(own.len(), whole.len());
+    let differ = own.iter().zip(&whole).filter(|(own, whole)| own != whole).map(|(own, _)| own.as_str());
+    assert_eq!(differ.collect::<Vec<_>>(), ["monitoring_interval = \"10 min\""]);
+}
+
 #[test]
 fn a_finished_run_says_so_and_is_not_run_over() {
     let folder = tempfile::tempdir().unwrap();

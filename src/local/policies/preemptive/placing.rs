@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Books;
-use crate::local::View;
+use crate::local::{Abilities, View};
 use crate::model::{Named, NamedError, ParamInfo, ProcSet};
 
 pub(in crate::local::policies) const PLACEMENT: ParamInfo = ParamInfo {
@@ -40,6 +40,16 @@ impl Placing {
             return Err(NamedError::bad_value(&named.name, PLACEMENT.key, "away", expected));
         }
         Ok(Self { away, anywhere })
+    }
+
+    /// What a policy that suspends jobs and places them so is able to do.
+    pub(in crate::local::policies) const fn abilities(self) -> Abilities {
+        Abilities {
+            preempts: true,
+            same_processors: !self.anywhere,
+            picks_processors: true,
+            ..Abilities::PLAIN
+        }
     }
 }
 

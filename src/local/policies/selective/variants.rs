@@ -2,7 +2,7 @@
 
 use super::{Limit, Selective, SelectiveOptions, WidthRule};
 use crate::local::policies::preemptive::{Dropped, Factor, Margin, PLACEMENT, Placing, RESTART};
-use crate::local::{Abilities, Built, PolicyInfo};
+use crate::local::{Built, PolicyInfo};
 use crate::model::{Named, NamedError, ParamInfo};
 use crate::units::Span;
 
@@ -57,7 +57,7 @@ const MIN_GAIN: ParamInfo = ParamInfo {
 
 const LIMIT: ParamInfo = ParamInfo {
     key: "limit",
-    values: "a decimal number, or none",
+    values: "a decimal number above 0, or none",
     default: "none",
     doc: "a running job is not preempted if its expansion factor is more than so many times the average slowdown of its category",
 };
@@ -131,7 +131,6 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
     } else if let Some(average) = average.filter(|average| average != "running") {
         return Err(bad(named, AVERAGE.key, &average, "of use without a `limit`, such as `limit=1.5`"));
     }
-    let same_processors = !options.placing.anywhere;
-    let able = Abilities { preempts: true, same_processors, picks_processors: true, ..Abilities::PLAIN };
+    let able = options.placing.abilities();
     Ok((Box::new(Selective::new(options)), able))
 }
