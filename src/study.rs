@@ -17,6 +17,7 @@ mod open;
 mod parquet;
 mod points;
 pub mod reproduce;
+pub mod slurm;
 pub mod statistics;
 mod table;
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! `gridemu campaign`
 
+mod slurm;
+
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
+use self::slurm::{SlurmArgs, Typed};
 use super::check::SetArgs;
 use super::{progress, say, say_json, signals, talk};
 use crate::experiment::{Progress, RunError};
@@ -14,6 +17,7 @@ use crate::model::did_you_mean;
 use crate::report::{measure_list, measure_overview, study_list, study_table};
 use crate::study::campaign::{Campaign, CampaignOptions, CampaignRan, Shard};
 use crate::study::{MeasureInfo, StudyTable, nearest_measure};
+use crate::units::counted;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,8 +28,9 @@ Examples:
   gridemu campaign configs/campaigns/backfilling.toml --out results.csv --folders runs
   gridemu campaign configs/campaigns/backfilling.toml --shard 1/2 --store part-1
   gridemu campaign configs/campaigns/backfilling.toml --merge part-1 part-2
+  gridemu campaign configs/campaigns/backfilling.toml --slurm --time-per-task '2 h'
 
-Exit code 0: every run has a result. 1: some runs failed; their errors are in the table. 2: nothing was run.";
+Exit code 0: every run has a result. 1: some runs failed (their errors are in the table), or are missing after a merge. 2: nothing was run.";
 
 /// Maximum number of failed runs that are listed individually.
 const LISTED: usize = 5;
@@ -76,6 +81,9 @@ pub(super) struct Args {
     /// Print the table of all runs as JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    slurm: SlurmArgs,
 }
 
 pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
@@ -93,6 +101,11 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
     }
     if args.list {
         return list(args, &campaign, &store);
+    }
+    if args.slurm.slurm {
+        let (folders, out) = (args.folders.as_deref(), args.out.as_deref());
+        let typed = Typed { store: &store, folders, out, threads: args.threads };
+        return slurm::write(&args.slurm, &campaign, &typed);
     }
     let options = CampaignOptions {
         threads: args.threads.map(usize::from),
@@ -116,7 +129,16 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         say(&study_table(&ran.table))?;
         talk(&summary(&ran, &options));
     }
-    failed(&ran)
+    failed(&ran)?;
+    match (args.merge.is_empty(), ran.missing) {
+        (false, 1..) => {
+            let problem =
+                format!("{} of {} have no result", ran.missing, counted(campaign.runs().len(), "run"));
+            Err(RunError::run(problem)
+                .with_hint("merge the other parts, too, or do these runs without `--merge`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Lists measures: all of them, or those that match a pattern.

@@ -36,6 +36,7 @@ mod seeds;
 mod shard;
 mod sheet;
 mod table;
+mod timing;
 
 pub(super) use about::{About, TABLE};
 pub(super) use file::MEASURES;
@@ -45,3 +46,4 @@ pub(super) use running::refused;
 pub use running::{CampaignOptions, CampaignRan};
 pub use shard::Shard;
 pub use table::ListedRun;
+pub use timing::Timing;

@@ -4,6 +4,8 @@ mod commands;
 mod killed;
 mod refused;
 mod running;
+#[cfg(target_os = "linux")]
+mod slurm;
 
 use std::path::{Path, PathBuf};
 

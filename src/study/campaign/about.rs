@@ -13,6 +13,9 @@ use crate::scenario::shell_word;
 /// The file name of the table in the store of a campaign.
 pub(crate) const TABLE: &str = "results.csv";
 
+/// The beginning of a command.
+pub(super) const PROGRAM: &str = "gridemu ";
+
 /// The file name of the description.
 const ABOUT: &str = "campaign.json";
 
@@ -87,10 +90,11 @@ impl About {
     }
 }
 
-/// The command for the campaign of `file` with these overrides. Paths are absolute, since a reader may be in another folder.
+/// The command for the campaign of `file` with these overrides, which begins with [`PROGRAM`]. Paths are absolute, since a reader may be
+/// in another folder.
 pub(super) fn command(file: &Path, sets: &[Override]) -> String {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    let mut command = format!("gridemu campaign {}", shell_word(&file.display().to_string()));
+    let mut command = format!("{PROGRAM}campaign {}", shell_word(&file.display().to_string()));
     for set in sets {
         command = format!("{command} {}", set.typed_again());
     }

@@ -128,6 +128,11 @@ impl Campaign {
         &self.file.name
     }
 
+    /// The arguments of gridemu that were typed, as words for a shell: `campaign /home/me/study.toml --set seed=9`.
+    pub fn arguments(&self) -> &str {
+        self.command.strip_prefix(about::PROGRAM).unwrap_or(&self.command)
+    }
+
     /// The names of the axes, without the seed.
     pub fn axes(&self) -> impl Iterator<Item = &str> {
         self.file.axes.iter().map(|axis| axis.name.as_str())

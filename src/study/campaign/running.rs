@@ -176,7 +176,7 @@ impl Campaign {
 
     /// The runs to be carried out, in order: seed by seed, so that the completed ones are at any time a fair sample of
     /// the rest, also in the time that they take.
-    fn todo<'a>(
+    pub(super) fn todo<'a>(
         &self,
         mine: &[&'a PlannedRun],
         outcomes: &Outcomes,
@@ -278,7 +278,12 @@ impl Campaign {
     }
 
     /// Carries out one run, of those of which `all` is the progress, and returns its outcome, including failures, and the number of jobs that ended in it.
-    fn carry_out(&self, run: &PlannedRun, options: &CampaignOptions, all: &Progress) -> (Outcome, u64) {
+    pub(super) fn carry_out(
+        &self,
+        run: &PlannedRun,
+        options: &CampaignOptions,
+        all: &Progress,
+    ) -> (Outcome, u64) {
         let progress = Progress::default();
         let ran = catch_unwind(AssertUnwindSafe(|| -> Result<GridSummary, RunError> {
             let mut scenario = self.scenario(run.run)?;
