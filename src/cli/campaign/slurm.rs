@@ -244,7 +244,6 @@ fn submit(scripts: &[PathBuf]) -> Result<(), RunError> {
 
 /// Submits a script; returns the number of its job.
 fn sbatch(options: &[&str], script: &Path) -> Result<String, RunError> {
-    #[expect(clippy::disallowed_methods, reason = "`--submit` asks for sbatch by its name")]
     let mut command = Command::new("sbatch");
     command.arg("--parsable").args(options).arg(script).stdin(Stdio::null());
     let done = command.output().map_err(|error| match error.kind() {

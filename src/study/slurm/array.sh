@@ -2,11 +2,17 @@ parts=$folder/parts-$shards
 part=$parts/$SLURM_ARRAY_TASK_ID
 say() { echo "$(date '+%F %T') part $SLURM_ARRAY_TASK_ID of $shards on $(uname -n): $*"; }
 
-# `why` is empty until a signal comes. USR1: the time of the task is nearly over. TERM: scancel, a requeue, a preemption; SLURM sends
-# that to gridemu, too, and a second one would make it drop the runs that it is about to end.
-why='' pid=''
-trap 'why=${why:-time}; [ -z "$pid" ] || kill -TERM "$pid"' USR1
-trap 'why=${why:-term}' TERM
+# USR1: the time of the task is nearly over. gridemu ends its current runs, or is killed while there is time to be requeued.
+asked='' pid='' late=''
+stop() {
+    [ -z "$late" ] || return 0
+    kill -TERM "$pid"
+    (sleep "$((grace - 15))" && kill -KILL "$pid") > /dev/null 2>&1 &
+    late=$!
+}
+trap 'asked=yes; [ -z "$pid" ] || stop' USR1
+# TERM: scancel, a requeue, a preemption. SLURM sends that to gridemu, too; a second one would make it drop its current runs.
+trap : TERM
 
 found=$(gridemu --version)
 if [ "$found" != "$version" ]; then
@@ -25,7 +31,7 @@ fi
 
 campaign --shard "$SLURM_ARRAY_TASK_ID/$shards" --store "$part" &
 pid=$!
-[ -z "$why" ] || kill -TERM "$pid"
+[ -z "$asked" ] || stop
 wait "$pid"
 code=$?
 # A signal ends `wait`, but not gridemu.
@@ -33,23 +39,24 @@ while [ "$code" -gt 128 ] && kill -0 "$pid" 2> /dev/null; do
     wait "$pid"
     code=$?
 done
+pid=''
+[ -z "$late" ] || kill "$late" 2> /dev/null
 
-# The number of results that the part has.
-results=$(campaign --list --json --shard "$SLURM_ARRAY_TASK_ID/$shards" --store "$part" | grep -c '"state": "done"')
 if [ -n "$scratch" ]; then
     { tar -cf "$archive.new" -C "$part" . && sync "$archive.new" && mv "$archive.new" "$archive"; } || exit 1
 fi
 # Above 128: it was killed, or has stopped when it was asked to (130).
 if [ "$code" -le 128 ]; then
-    say "ended with code $code and $results results"
+    say "ended with code $code"
     exit "$code"
 fi
 # A job that has been cancelled stays so, and one that is being requeued is.
-if [ "$why" = term ] && ! scontrol show job "$SLURM_JOB_ID" | grep -q JobState=RUNNING; then
-    say "stopped from outside with code $code and $results results"
+if ! scontrol show job "$SLURM_JOB_ID" | grep -q JobState=RUNNING; then
+    say "stopped from outside with code $code"
     exit "$code"
 fi
 # Stops in a row with as many results as before, a line each: after the third, another start would not help.
+results=$(campaign --list --json --shard "$SLURM_ARRAY_TASK_ID/$shards" --store "$part" | grep -c '"state": "done"')
 stops=$parts/$SLURM_ARRAY_TASK_ID.stops
 [ "$(tail -n 1 "$stops" 2> /dev/null)" = "$results" ] || rm -f "$stops"
 echo "$results" >> "$stops"

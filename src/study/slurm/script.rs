@@ -72,7 +72,8 @@ impl JobArray<'_> {
         if let Some(folders) = self.folders {
             more += &format!(" --folders {}", shell_word(folders));
         }
-        self.script(&own, &about, &more, ARRAY)
+        let body = format!("grace={}\n{ARRAY}", grace.micros() / 1_000_000);
+        self.script(&own, &about, &more, &body)
     }
 
     /// The script of the merge.
