@@ -50,8 +50,10 @@ if [ "$code" -le 128 ]; then
     say "ended with code $code"
     exit "$code"
 fi
+# SLURM_JOB_ID would not do: that of the last task is the number of the whole array.
+job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
 # A job that has been cancelled stays so, and one that is being requeued is.
-if ! scontrol show job "$SLURM_JOB_ID" | grep -q JobState=RUNNING; then
+if ! scontrol show job "$job" | grep -q JobState=RUNNING; then
     say "stopped from outside with code $code"
     exit "$code"
 fi
@@ -66,4 +68,4 @@ if [ "$(wc -l < "$stops")" -ge 3 ]; then
     exit 1
 fi
 say "stopped with code $code and $results results; requeued, to continue"
-scontrol requeue "$SLURM_JOB_ID" || exit "$code"
+scontrol requeue "$job" || exit "$code"

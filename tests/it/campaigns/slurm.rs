@@ -57,7 +57,7 @@ impl Place {
     fn script(&self, name: &str, task: u32) -> Command {
         let mut command = self.command(Path::new("sh"));
         command.arg(self.work().join("small.slurm").join(name));
-        command.env("SLURM_ARRAY_TASK_ID", task.to_string()).env("SLURM_JOB_ID", "42");
+        command.env("SLURM_ARRAY_TASK_ID", task.to_string()).env("SLURM_ARRAY_JOB_ID", "42");
         command
     }
 
@@ -270,7 +270,7 @@ fn killed_and_stopped(scratch: &[&str]) {
     ends(&output, 0, &["stopped with", "of 9 runs done, all kept in", "stopped with code 130 and"]);
     let done =
         said(&output).split("error: stopped with ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-    assert_eq!(place.read("requeued"), "42\n");
+    assert_eq!(place.read("requeued"), "42_2\n");
     let output = place.script("merge.sh", 0).output().unwrap();
     ends(
         &output,
@@ -355,7 +355,7 @@ fn a_task_that_cannot_go_on_says_why() {
         1,
         &["three times without a new one: give it more time or memory"],
     );
-    assert_eq!(place.read("requeued"), "42\n42\n");
+    assert_eq!(place.read("requeued"), "42_1\n42_1\n");
 
     // What does not end when it is asked to is killed before SLURM would, 15 s before the limit.
     let script = place.work().join("small.slurm/array.sh");
