@@ -15,7 +15,7 @@
 mod active_run;
 mod afterwards;
 mod checkpoint;
-mod clock;
+pub(crate) mod clock;
 mod commands;
 mod ended;
 mod error;

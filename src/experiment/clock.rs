@@ -3,6 +3,6 @@
 use std::time::Instant;
 
 #[expect(clippy::disallowed_methods, reason = "the one place where the time of day comes in")]
-pub(super) fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }

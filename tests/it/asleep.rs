@@ -62,6 +62,11 @@ fn a_job_that_waits_for_machines_to_wake_up_waits() {
     // With a shorter wait than that it is 1.4 at 120, and half of 2.9 at 300.
     let jobs = [(0, 10, 1), (100, 1000, 4), (130, 100, 4)];
     assert_eq!(starts(&scenario, &jobs), ["a 0", "a 250", "a 300"]);
+    // The same late in a run: 1.004 at 100,150, twice that at 100,665, and the next multiple of a minute.
+    let jobs = [(0, 10, 4), (100_000, 36_000, 4), (100_060, 600, 4)];
+    assert_eq!(starts(&scenario, &jobs), ["a 0", "a 100150", "a 100680"]);
+    let scenario = format!("{}workload = {{ log = 'jobs.swf' }}\n", site("a", 4, "tss", "150 s"));
+    assert_eq!(starts(&scenario, &jobs), ["a 0", "a 100150", "a 100680"]);
 }
 
 /// Machines that are idle and asleep, and as many that are awake and a tenth slower. A job of 1000 s goes to the first unless it takes them more than 111 s to wake up, under

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{Campaign, CampaignOptions};
 use crate::experiment::Progress;
+use crate::experiment::clock::now;
 use crate::model::Layout;
 use crate::study::RunStatus;
 use crate::units::{Bytes, Span};
@@ -94,11 +95,6 @@ impl Campaign {
         }
         counts.into_values().max().unwrap_or(0)
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "how long runs take is measured; no result depends on it")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 /// The most memory that this process has had, as Linux tells it.

@@ -320,7 +320,8 @@ impl Books {
         if run.first == run.began {
             run.first = began;
         }
-        let waited = run.waited.num.saturating_sub(run.began.micros()).saturating_add(began.micros());
+        // What it has waited is far less than the time of day.
+        let waited = run.waited.num.saturating_add(began.micros()).saturating_sub(run.began.micros());
         (run.began, run.waited.num) = (began, waited);
         run.past_limit = is_past(&run);
         self.newest = self.newest.max(began);
