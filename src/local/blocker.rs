@@ -20,6 +20,22 @@ pub enum Blocker {
         /// When it is expected to have ended.
         until: Time,
     },
+    /// A job that is being suspended.
+    Suspending {
+        /// The job.
+        who: JobRef,
+        /// Its processors.
+        procs: u32,
+        /// When it releases them.
+        until: Time,
+    },
+    /// A job for which others are being suspended.
+    Claim {
+        /// The job.
+        who: JobRef,
+        /// Processors that it gets, of those that the waiting job could use.
+        procs: u32,
+    },
     /// A waiting job that comes first.
     Waiting {
         /// The job.
@@ -58,17 +74,20 @@ impl Blocker {
     /// When it is expected to release its processors.
     pub fn until(&self) -> Option<Time> {
         match self {
-            Self::Running { until, .. } => Some(*until),
+            Self::Running { until, .. } | Self::Suspending { until, .. } => Some(*until),
             Self::Booking { to, .. } => Some(*to),
             Self::Waiting { start, estimate, .. } => start.map(|start| start + *estimate),
-            Self::Down { .. } | Self::Cap { .. } => None,
+            Self::Claim { .. } | Self::Down { .. } | Self::Cap { .. } => None,
         }
     }
 
     /// The job, if the blocker is one.
     pub const fn who(&self) -> Option<JobRef> {
         match self {
-            Self::Running { who, .. } | Self::Waiting { who, .. } => Some(*who),
+            Self::Running { who, .. }
+            | Self::Suspending { who, .. }
+            | Self::Claim { who, .. }
+            | Self::Waiting { who, .. } => Some(*who),
             Self::Booking { .. } | Self::Down { .. } | Self::Cap { .. } => None,
         }
     }
@@ -80,14 +99,18 @@ impl View<'_> {
         self.state.job_ref(self.job(key))
     }
 
-    /// A running (or just starting) job as a blocker.
+    /// A job that holds processors, or is just starting, as a blocker.
     pub fn runs(&self, key: JobKey) -> Blocker {
         let job = self.job(key);
         let until = match job.phase() {
             Phase::Starting => self.now + job.estimate(),
             _ => self.expected_end(key),
         };
-        Blocker::Running { who: self.who(key), procs: job.held(), until }
+        let (who, procs) = (self.who(key), job.held());
+        match job.phase() {
+            Phase::Suspending => Blocker::Suspending { who, procs, until },
+            _ => Blocker::Running { who, procs, until },
+        }
     }
 
     /// A waiting job as a blocker, to start at `start` if that is known.
@@ -106,7 +129,7 @@ impl View<'_> {
             .into_iter()
             .map(|key| {
                 let blocker = self.runs(key);
-                let until = if let Blocker::Running { until, .. } = blocker { until } else { self.now };
+                let until = blocker.until().unwrap_or(self.now);
                 (until, self.job(key).seq(), blocker)
             })
             .collect();
@@ -119,7 +142,10 @@ impl View<'_> {
         let (mut have, mut last) = (free, None);
         let mut found = Vec::new();
         for blocker in self.releases() {
-            let Blocker::Running { procs, until, .. } = &blocker else { continue };
+            let (Blocker::Running { procs, until, .. } | Blocker::Suspending { procs, until, .. }) = &blocker
+            else {
+                continue;
+            };
             if have >= needs && last != Some(*until) {
                 break;
             }

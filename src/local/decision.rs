@@ -79,9 +79,11 @@ pub enum Rule {
     Preemption {
         /// How many processors idle jobs could get by suspending running jobs, as far as those hold any that they need; the others could get none.
         may_suspend: Vec<(JobKey, u32)>,
-        /// How many times the expansion factor of a running job that of an idle job must be, in millionths, and when that matters next; `None` if
-        /// idle jobs suspend none.
-        routine: Option<(u64, Time)>,
+        /// Jobs for which others are being suspended, and the processors that they get.
+        claims: Vec<(JobKey, ProcSet)>,
+        /// How many times the expansion factor of a running job that of an idle job must be, in millionths, and that it matters at multiples of
+        /// this; `None` if idle jobs suspend none.
+        routine: Option<(u64, Span)>,
     },
 }
 

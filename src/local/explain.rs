@@ -10,9 +10,9 @@ use crate::model::{JobKey, ProcSet};
 use crate::units::{Span, Time};
 
 impl Decision {
-    /// Why the pass has or has not started `job`, which was waiting when the pass began. The view is that of the pass, before or
-    /// after its actions have been carried out.
-    pub fn explain(&self, view: &View<'_>, job: JobKey) -> Explanation {
+    /// Why the pass has or has not started `job`, which was waiting when the pass began, and waits at `now` if nothing has happened since. The view
+    /// is that of the pass, before or after its actions have been carried out.
+    pub fn explain(&self, view: &View<'_>, job: JobKey, now: Time) -> Explanation {
         let case = Case { facts: self, view, job, live: view.job(job) };
         if self.started.contains(&job) {
             return Explanation::new(Why::Starts, case.needs(), self.free);
@@ -31,7 +31,9 @@ impl Decision {
             Rule::Backfill { first, shadow } => first.map(|first| case.backfilled(first, *shadow)),
             Rule::Plan { starts, compress } => case.planned(starts, *compress),
             Rule::Packing(packing) => Some(case.packed(packing)),
-            Rule::Preemption { may_suspend, routine } => Some(case.idle(may_suspend, *routine)),
+            Rule::Preemption { may_suspend, claims, routine } => {
+                Some(case.idle(may_suspend, claims, *routine, now.max(self.at)))
+            }
         };
         explanation.unwrap_or_else(|| view.explanation(job))
     }

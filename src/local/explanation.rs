@@ -168,6 +168,11 @@ pub enum Why {
         /// How many times their expansion factors its own must be, in millionths, and when that matters next; `None` if it does not.
         routine: Option<(u64, Time)>,
     },
+    /// Running jobs are being suspended for it.
+    TakesOver {
+        /// When the last of them has released its processors.
+        until: Time,
+    },
     /// Other jobs came before it; nothing more is known.
     OthersBefore,
     /// Nothing is known.
@@ -225,7 +230,8 @@ impl Why {
             Self::FirstInLine { .. }
             | Self::MayOvertake { .. }
             | Self::TooFew { .. }
-            | Self::CannotPreempt { .. } => Reason::NoRoom,
+            | Self::CannotPreempt { .. }
+            | Self::TakesOver { .. } => Reason::NoRoom,
             Self::HeadFirst { .. }
             | Self::PlacesBefore { .. }
             | Self::AfterSkipped

@@ -30,10 +30,9 @@ impl<'a> View<'a> {
         self.state.suspends_in(self.job(key), self.now)
     }
 
-    /// How long it would take to resume a suspended job now on the processors that it had, before it runs.
-    pub fn resumes_in(&self, key: JobKey) -> Span {
-        let job = self.job(key);
-        self.state.resumes_in(job, job.placement(), self.now)
+    /// How long it would take to resume a suspended job now on these processors, before it runs.
+    pub fn resumes_in(&self, key: JobKey, procs: &ProcSet) -> Span {
+        self.state.resumes_in(self.job(key), procs, self.now)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The interface of a local policy: changes in, actions out.
 
 use super::{Decision, Slot, SlotRequest, StartEstimates, View, XFactor};
-use crate::model::{JobKey, ProcSet};
+use crate::model::{JobKey, Preemption, ProcSet};
 use crate::units::{Rate, Span, Time};
 
 /// A change in the partition, of which its policy is notified when it happens.
@@ -231,6 +231,11 @@ pub trait LocalPolicy: Send {
     /// reservation book, and the backlog; a policy that has a plan can estimate better.
     fn start_estimates(&self, view: &View<'_>) -> StartEstimates {
         view.start_estimates()
+    }
+
+    /// What a user should know who runs it where preemption costs this: a sentence whose subject is the policy.
+    fn remark(&self, _costs: &Preemption) -> Option<String> {
+        None
     }
 
     /// The policy's own state for a snapshot, beyond what [`LocalPolicy::adopt`] rebuilds from the view.

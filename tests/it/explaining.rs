@@ -103,7 +103,7 @@ impl LocalPolicy for Explained {
             assert_eq!(decision.free + taken + resumed, view.free() + left, "what is free at {}", view.now());
         }
         for job in view.jobs_in(Phase::Waiting) {
-            let told = decision.explain(view, job);
+            let told = decision.explain(view, job, view.now());
             let about = format!("job {} at {}", view.job(job).id(), view.now());
             assert_eq!(told.starts(), started.contains(&job), "{about}: {told:?} by {decision:?}");
             if !told.starts() {

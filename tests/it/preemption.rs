@@ -572,7 +572,32 @@ fn what_preemption_costs_is_read() {
         let error = read(keys, "preempting").expect_err(keys).to_string();
         assert!(error.contains(says), "{keys}: {error}");
     }
-    assert!(read("memory = '9 GB'\nmemory_of = 'job'\nwrite = '1 MB/s'", "preempting").is_ok());
+    let of_job = |memory: &str| {
+        read(&format!("memory = '{memory}'\nmemory_of = 'job'\nwrite = '1 MB/s'"), "preempting")
+    };
+    let warned = of_job("9 GB").expect("a job may have several machines");
+    let says = "`site.a.preemption.memory`: a job on one machine of `node` would have up to 9 GB, and the machine has 8 GB";
+    assert!(
+        warned.warnings().iter().any(|warning| warning.to_string().contains(says)),
+        "{:?}",
+        warned.warnings()
+    );
+    let error = of_job("100 GB").expect_err("there is not so much").to_string();
+    assert!(error.contains("a job would have up to 100 GB, and all machines of `node` "), "{error}");
+}
+
+/// With a factor of 1 two equal jobs would change places at each pass of the routine, which says so where that takes time.
+#[test]
+fn a_factor_of_1_is_warned_of_where_preemption_takes_time() {
+    let told = |keys: &str, policy: &str| {
+        let scenario = read(keys, policy).expect("it is right");
+        scenario.warnings().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let costs = "memory = '1 GB'\nwrite = '2 MB/s'";
+    let says = "`site.a.preemption`: `ss[factor=1]` lets two jobs take each other's place every 60 s";
+    assert!(told(costs, "ss[factor=1]").contains(says), "{}", told(costs, "ss[factor=1]"));
+    assert_eq!(told(costs, "ss[factor=1.1]"), "");
+    assert!(!told("write = '2 MB/s'", "ss[factor=1]").contains("place"));
 }
 
 #[test]

@@ -126,6 +126,28 @@ fn suspensions_are_told_in_words() {
     assert!(!other.well().out.contains("suspended at"), "{}", other.out);
 }
 
+/// Job 1 writes until 180 s for job 2, which gets all processors then; job 3 has come in between.
+#[test]
+fn what_is_being_suspended_and_for_whom_is_told() {
+    let log = format!("{TWO}3 130 -1 1000 1 -1 -1 1 1000 -1 1 1 1 -1 1 -1 -1 -1\n");
+    let shown = Shown::of(&log, "ss", COSTS);
+    let out = shown.folder.path().join("out").to_str().unwrap().to_owned();
+    let explained =
+        |job: &str, at: &str| gridemu(&["explain", &out, "--job", job, "--at", at]).well().out.clone();
+    let own = explained("2", "150 s");
+    assert!(own.contains("running jobs are being suspended for it, the last of them until"), "{own}");
+    let behind = explained("3", "150 s");
+    for said in [
+        "gets 4 processors, for which others are being suspended",
+        "is being suspended on 4 processors until",
+    ] {
+        assert!(behind.contains(said), "no `{said}` in {behind}");
+    }
+    // No pass since 180 s: the next one that matters is that of 240 s, not of 180 s.
+    let later = explained("3", "200 s");
+    assert!(later.contains("and at 240 s it may"), "{later}");
+}
+
 /// Without costs the outline begins where the job ceases to run; others have none. Job 3 takes processor 3 at 0 s, and runs beside job 2.
 #[test]
 fn only_the_suspended_job_has_an_outline() {

@@ -31,8 +31,8 @@ enum Key<'a> {
 
 fn key(blocker: &Blocker) -> Key<'_> {
     match blocker {
-        Blocker::Running { who, .. } => Key::Job { who: *who, runs: true },
-        Blocker::Waiting { who, .. } => Key::Job { who: *who, runs: false },
+        Blocker::Running { who, .. } | Blocker::Suspending { who, .. } => Key::Job { who: *who, runs: true },
+        Blocker::Claim { who, .. } | Blocker::Waiting { who, .. } => Key::Job { who: *who, runs: false },
         Blocker::Booking { name, .. } => Key::Booking(name),
         Blocker::Down { .. } => Key::Down,
         Blocker::Cap { .. } => Key::Cap,

@@ -34,7 +34,7 @@ impl Partition {
                 _,
             ) => None,
             (Phase::Waiting | Phase::Suspended, Some(decision)) => {
-                Some(view.capped(decision.explain(&self.view(decision.at), key)))
+                Some(view.capped(decision.explain(&self.view(decision.at), key, now)))
             }
             (Phase::Waiting | Phase::Suspended, None) => Some(view.capped(view.explanation(key))),
             (Phase::Ineligible | Phase::Stalled, _) => {

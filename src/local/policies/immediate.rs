@@ -172,8 +172,9 @@ impl LocalPolicy for Immediate {
         }
         self.backfill(view, &mut free, actions);
         if let Some(trace) = actions.trace() {
+            let claims = self.kept.books.claimed();
             (trace.free, trace.rule) =
-                (free.len(), Rule::Preemption { may_suspend: Vec::new(), routine: None });
+                (free.len(), Rule::Preemption { may_suspend: Vec::new(), claims, routine: None });
         }
     }
 

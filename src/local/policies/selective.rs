@@ -10,7 +10,7 @@ pub(super) use variants::info;
 
 use super::preemptive::{Books, Dropped, Factor, Idle, Judged, Margin, Placing, Run};
 use crate::local::{Actions, Change, LocalPolicy, Phase, Quotient, View};
-use crate::model::{JobKey, ProcSet};
+use crate::model::{JobKey, Preemption, ProcSet};
 use crate::units::Span;
 
 /// Which sizes an idle job may preempt.
@@ -170,6 +170,15 @@ impl LocalPolicy for Selective {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.pass(view, actions);
+    }
+
+    fn remark(&self, costs: &Preemption) -> Option<String> {
+        let takes_time = !costs.memory.is_none() && (costs.write.is_some() || costs.read.is_some());
+        let swaps = self.options.margin.factor == Factor::whole(1) && takes_time;
+        swaps.then(|| {
+            let every = self.options.every;
+            format!("lets two jobs take each other's place every {every} s, and what that costs leaves them little time to work, or none; give a `factor` above 1")
+        })
     }
 
     fn save(&self) -> Vec<u8> {

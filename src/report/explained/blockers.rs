@@ -11,7 +11,7 @@ use crate::units::{Clock, Span, Time};
 /// A job, reservation or outage that blocked a waiting job.
 #[derive(Clone, Debug, Serialize)]
 pub struct BlockerFacts {
-    /// `running`, `waiting`, `reservation`, `down` or `cap`.
+    /// `running`, `suspending`, `claim`, `waiting`, `reservation`, `down` or `cap`.
     pub kind: &'static str,
     /// The number of the blocking job, if it is a job.
     pub job: Option<u64>,
@@ -38,6 +38,14 @@ impl BlockerFacts {
             Blocker::Running { who, procs, until } => {
                 let how = format!("runs on {} until {} at the latest", processors(*procs), Clock(*until));
                 ("running", who.to_string(), *procs, None, how)
+            }
+            Blocker::Suspending { who, procs, until } => {
+                let how = format!("is being suspended on {} until {}", processors(*procs), Clock(*until));
+                ("suspending", who.to_string(), *procs, None, how)
+            }
+            Blocker::Claim { who, procs } => {
+                let how = format!("gets {}, for which others are being suspended", processors(*procs));
+                ("claim", who.to_string(), *procs, None, how)
             }
             Blocker::Waiting { who, procs, estimate, start } => {
                 let planned =

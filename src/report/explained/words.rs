@@ -97,11 +97,14 @@ pub fn rule(of: &Explanation) -> String {
                     procs => format!("those of {}", processors(*procs)),
                 };
                 format!(
-                    "; its expansion factor is {xfactor}, and at {} it may suspend running jobs whose factors are {factor} times less, by now {there} that it could use",
+                    "; its expansion factor is {xfactor}, and at {} it may suspend running jobs whose factors are {factor} times less, at the last pass {there} that it could use",
                     Clock(at)
                 )
             });
             lacks + &more.unwrap_or_default()
+        }
+        Why::TakesOver { until } => {
+            format!("running jobs are being suspended for it, the last of them until {}", Clock(*until))
         }
         Why::OthersBefore => "other jobs are before it, and its policy gives no further reason".to_owned(),
         Why::Unsaid => "it fits, and its policy gives no reason why it waits".to_owned(),

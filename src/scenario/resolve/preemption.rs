@@ -1,7 +1,7 @@
 //! What it costs to suspend and resume jobs.
 
 use super::Checker;
-use crate::local::Abilities;
+use crate::local::{Abilities, LocalPolicy};
 use crate::model::{JobMemory, MemoryOf, PartitionSpec, Preemption, SiteSpec};
 use crate::scenario::keys::{PreemptionKeys, SiteKeys};
 use crate::scenario::tree::Path;
@@ -41,15 +41,32 @@ impl Checker<'_> {
         Preemption { memory, memory_of, write, read, node, on_leave, resize }
     }
 
-    /// Checks that the memory of all processors of a machine is not more than it has.
+    /// Checks that the memory of all processors of a machine is not more than it has, or that of a job not more than all machines have.
     fn fits(&mut self, path: &Path, memory: JobMemory, of: MemoryOf, partitions: &[PartitionSpec]) {
-        let Some(most) = memory.law().map(|law| law.most()).filter(|_| of == MemoryOf::Processor) else {
-            return;
-        };
+        let Some(most) = memory.law().map(|law| law.most()) else { return };
         for part in partitions {
-            let needed = Bytes::new(most.count().saturating_mul(part.cores.max(1).into()));
-            let Some(least) = part.equipment().memory.filter(|least| *least < needed) else { continue };
+            let Some(least) = part.equipment().memory else { continue };
             let (name, cores) = (&part.name, part.cores);
+            if of == MemoryOf::Job {
+                let all = Bytes::new(least.count().saturating_mul(part.machines().into()));
+                if all < most {
+                    let message = format!(
+                        "a job would have up to {most}, and all machines of `{name}` {all}; give less"
+                    );
+                    return self.wrong(path, message);
+                }
+                if least < most {
+                    let message = format!(
+                        "a job on one machine of `{name}` would have up to {most}, and the machine has {least}"
+                    );
+                    self.warn(path, message);
+                }
+                continue;
+            }
+            let needed = Bytes::new(most.count().saturating_mul(cores.max(1).into()));
+            if least >= needed {
+                continue;
+            }
             let who = if cores > 1 { format!("the {cores} processors") } else { "the processor".to_owned() };
             let message = format!(
                 "{who} of a machine of `{name}` would have {needed}, and it has {least}; give less, or `memory_of = \"job\"`"
@@ -59,10 +76,18 @@ impl Checker<'_> {
     }
 
     /// Warns of costs that nothing causes.
-    pub(super) fn unused_preemption(&mut self, path: &Path, spec: &SiteSpec, able: Abilities) {
+    pub(super) fn unused_preemption(
+        &mut self,
+        path: &Path,
+        spec: &SiteSpec,
+        (policy, able): (&dyn LocalPolicy, Abilities),
+    ) {
         let (path, costs) = (path.key("preemption"), &spec.preemption);
         if costs.is_default() {
             return;
+        }
+        if let Some(remark) = policy.remark(costs) {
+            self.warn(&path, format!("`{}` {remark}", spec.policy));
         }
         if !able.preempts && !able.resizes {
             self.warn(&path, format!("it has no effect: `{}` suspends no jobs", spec.policy));

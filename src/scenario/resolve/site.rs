@@ -159,7 +159,7 @@ impl Checker<'_> {
             Err(error) => self.no_policy(&path.key("power_policy"), &error),
         }
         match Site::check_policy(spec, &self.policies.local) {
-            Ok((_, able)) => self.unused_preemption(path, spec, able),
+            Ok((policy, able)) => self.unused_preemption(path, spec, (&*policy, able)),
             Err(EntityError::Registry(error)) => self.no_policy(&path.key("policy"), &error),
             Err(EntityError::Unable { problem, .. }) => {
                 self.wrong(&path.key("policy"), format!("`{}` {problem}", spec.policy));

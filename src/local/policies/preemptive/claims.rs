@@ -64,11 +64,11 @@ impl Books {
         }
         free.remove_all(&procs);
         let (job, placement, share) = (idle.job, Placement::On(procs.clone()), Rate::FULL);
+        let reads = if idle.first.is_some() { view.resumes_in(job, &procs) } else { Span::ZERO };
         actions.push(match idle.first {
             None => Action::Start { job, placement, share },
             Some(_) => Action::Resume { job, placement, share },
         });
-        let reads = if idle.first.is_some() { view.resumes_in(job) } else { Span::ZERO };
         self.begin(view, view.now() + reads, &idle, procs, judge);
     }
 
@@ -94,6 +94,11 @@ impl Books {
                 self.changes += 1;
             }
         }
+    }
+
+    /// The facts of the claims: for which job, and which processors.
+    pub(in crate::local::policies) fn claimed(&self) -> Vec<(JobKey, ProcSet)> {
+        self.claims.iter().map(|claim| (claim.idle.job, claim.procs.clone())).collect()
     }
 
     /// Adds an idle job.

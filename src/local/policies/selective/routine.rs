@@ -74,7 +74,7 @@ impl Selective {
 
     /// The facts of a pass: what each idle job could take of running jobs.
     fn facts(&self, view: &View<'_>) -> Rule {
-        let (now, options) = (view.now(), &self.options);
+        let (now, options, claims) = (view.now(), &self.options, self.books.claimed());
         let may_suspend = |job: JobKey, line: Line, count: u32, own: Option<&ProcSet>| {
             let width = if own.is_some() { options.reentry_rule() } else { options.width };
             let may = |run: &&Run| {
@@ -91,10 +91,8 @@ impl Selective {
         let waiting = waiting.map(|(procs, one)| may_suspend(one.item, one.line, procs, None));
         let suspended = self.books.suspended.iter();
         let suspended = suspended.map(|idle| may_suspend(idle.job, idle.line, idle.count, Some(&idle.procs)));
-        let every = options.every.micros();
-        let next = (now.micros() / every).saturating_add(1).saturating_mul(every);
-        let routine = Some((options.margin.factor.as_millionths(), Time::from_micros(next)));
-        Rule::Preemption { may_suspend: waiting.chain(suspended).collect(), routine }
+        let routine = Some((options.margin.factor.as_millionths(), options.every));
+        Rule::Preemption { may_suspend: waiting.chain(suspended).collect(), claims, routine }
     }
 
     /// The idle job with the largest expansion factor that can start now, also in the place of others.
