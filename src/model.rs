@@ -29,6 +29,7 @@ mod preemption;
 mod procset;
 mod record;
 mod registry;
+mod reservation;
 mod site;
 mod sleep;
 mod speedup;
@@ -78,7 +79,9 @@ pub use record::{
 };
 pub(crate) use registry::standard_policies;
 pub use registry::{About, Alias, Entry, Kind, ParamInfo, Registry, RegistryError};
-pub use site::{InstantOrder, MAX_PROCESSORS, Reservation, SiteError, SiteSpec};
+pub use reservation::Reservation;
+pub(crate) use reservation::Reserved;
+pub use site::{InstantOrder, MAX_PROCESSORS, SiteError, SiteSpec};
 pub use sleep::SleepSpec;
 pub use speedup::{Speedup, SpeedupError};
 pub use tariff::{DayRates, DayRatesError, SiteTariff};

@@ -3,10 +3,12 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::reservation::Reserved;
 use super::{
-    ChurnSpec, MachineGroup, Named, PartitionSpec, PlacementRule, PlannedJobAct, Preemption, SiteTariff,
+    ChurnSpec, MachineGroup, Named, PartitionSpec, PlacementRule, PlannedJobAct, Preemption, Reservation,
+    SiteTariff,
 };
-use crate::units::{Power, Price, Rate, Time};
+use crate::units::{Power, Price, Rate};
 
 /// The most power a core may draw: 1 MW.
 const MOST_POWER: Power = Power::from_milliwatts(1_000_000_000);
@@ -29,19 +31,6 @@ pub enum InstantOrder {
     /// One pass per event, arrivals before ends; a running job whose expected end has come counts as free; starts
     /// take effect after all ends. The convention of pyss and of the figures published with it.
     Event,
-}
-
-/// A block of processors that the queue cannot use from `start` until `end`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reservation {
-    /// Name, unique in its partition.
-    pub name: String,
-    /// The first instant.
-    pub start: Time,
-    /// The first instant after it.
-    pub end: Time,
-    /// The number of processors.
-    pub procs: u32,
 }
 
 /// The description of a site.
@@ -271,41 +260,14 @@ impl SiteSpec {
     }
 
     fn check_reservations(&self) -> Result<(), SiteError> {
-        let at = |time: Time| time.since(Time::ZERO).written();
-        for (number, (partition, booked)) in self.reservations.iter().enumerate() {
-            let fail = |problem: String| Err(SiteError::Reservation { name: booked.name.clone(), problem });
-            let Some(spec) = self.partitions.get(*partition) else {
-                return fail(format!("the site has no partition number {partition}"));
+        let mut reserved: Vec<Reserved> = self.partitions.iter().map(|_| Reserved::default()).collect();
+        self.reservations.iter().try_for_each(|(partition, booked)| {
+            let added = match self.partitions.get(*partition) {
+                Some(spec) => reserved[*partition].add(spec, booked),
+                None => Err(format!("the site has no partition number {partition}")),
             };
-            if booked.end <= booked.start {
-                return fail(format!(
-                    "it ends at {}, not after its start at {}",
-                    at(booked.end),
-                    at(booked.start)
-                ));
-            }
-            if booked.procs == 0 || spec.rounded(booked.procs) > spec.most() {
-                let (procs, of) = (booked.procs, of_processors(spec));
-                return fail(format!("it requests {procs} of {of}"));
-            }
-            let taken =
-                |(other, earlier): &(usize, Reservation)| other == partition && earlier.name == booked.name;
-            if self.reservations[..number].iter().any(taken) {
-                return fail("another reservation of the partition has this name".to_owned());
-            }
-            // The reserved capacity is largest at the start of some reservation.
-            let at_start: u64 = self
-                .reservations
-                .iter()
-                .filter(|(other, r)| other == partition && r.start <= booked.start && booked.start < r.end)
-                .map(|(_, r)| u64::from(spec.rounded(r.procs)))
-                .sum();
-            if at_start > u64::from(spec.most()) {
-                let (at, of) = (at(booked.start), of_processors(spec));
-                return fail(format!("at {at} the reservations request {at_start} of {of} in total"));
-            }
-        }
-        Ok(())
+            added.map_err(|problem| SiteError::Reservation { name: booked.name.clone(), problem })
+        })
     }
 }
 
@@ -314,12 +276,4 @@ fn lacking(short: Option<&(String, Power, Power)>) -> String {
     short.map_or_else(String::new, |(part, left, needs)| {
         format!(" (`{part}` has {left} left, and a processor needs {needs} more)")
     })
-}
-
-/// The processors that reservations may have.
-fn of_processors(spec: &PartitionSpec) -> String {
-    match spec.most_in_use {
-        Some(_) => format!("the {} processors that the power cap leaves", spec.most()),
-        None => format!("{} processors", spec.usable()),
-    }
 }

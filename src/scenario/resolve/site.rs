@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::local::{PowerPolicy, SleepRule};
-use crate::model::{Reservation, SiteError, SiteSpec};
+use crate::model::{Reservation, Reserved, SiteSpec};
 use crate::scenario::keys::{OutputKeys, ReservationKeys, SiteKeys};
 use crate::scenario::kind::forms::PowerCapKey;
 use crate::scenario::names::{near, there};
@@ -54,8 +54,9 @@ impl Checker<'_> {
         spec.record_machines |= output.batsim && groups.any(|group| group.sleep.is_some());
         self.power_cap(&path.key("power_cap"), keys, &mut spec);
         self.unused_of_site(path, keys, &spec);
+        let mut reserved: Vec<Reserved> = spec.partitions.iter().map(|_| Reserved::default()).collect();
         for (at, reservation) in keys.reservation.iter().flatten().enumerate() {
-            self.reservation(&path.key("reservation").item(at), reservation, &mut spec);
+            self.reservation(&path.key("reservation").item(at), reservation, &mut spec, &mut reserved);
         }
         spec
     }
@@ -97,7 +98,13 @@ impl Checker<'_> {
         }
     }
 
-    fn reservation(&mut self, path: &Path, keys: &ReservationKeys, spec: &mut SiteSpec) {
+    fn reservation(
+        &mut self,
+        path: &Path,
+        keys: &ReservationKeys,
+        spec: &mut SiteSpec,
+        reserved: &mut [Reserved],
+    ) {
         let class = keys.class.as_deref().unwrap_or_default();
         let Some(partition) = spec.partitions.iter().position(|partition| partition.name == class) else {
             if !spec.partitions.is_empty() {
@@ -114,11 +121,9 @@ impl Checker<'_> {
             end: Time::ZERO + keys.to,
             procs: keys.procs,
         };
-        spec.reservations.push((partition, reservation));
-        // Other errors have been reported before.
-        if let Err(SiteError::Reservation { problem, .. }) = spec.check() {
-            self.wrong(path, problem);
-            spec.reservations.pop();
+        match reserved[partition].add(&spec.partitions[partition], &reservation) {
+            Ok(()) => spec.reservations.push((partition, reservation)),
+            Err(problem) => self.wrong(path, problem),
         }
     }
 
