@@ -38,7 +38,7 @@ fn grid(policy: &str, jobs: Vec<Job>) -> Grid {
         sites: (0..20)
             .map(|at| SiteSpec::plain(&format!("site-{at}"), 256, "easy".parse().expect("a policy")))
             .collect(),
-        network: NetworkSpec::uniform(20, link),
+        network: NetworkSpec::uniform(link),
         broker: Some(BrokerSpec::new(policy.parse().expect("a policy"))),
     };
     let policies = Policies::standard();

@@ -13,7 +13,7 @@ const SITES: u64 = 20;
 /// Links of 1 Gbit/s and 10 ms; with uplinks, as much for all links of a place.
 fn network(uplinks: bool) -> NetworkSpec {
     let bandwidth = Some(Bandwidth::from_bits(1_000_000_000));
-    let spec = NetworkSpec::uniform(SITES as usize, Link { latency: Span::from_micros(10_000), bandwidth });
+    let spec = NetworkSpec::uniform(Link { latency: Span::from_micros(10_000), bandwidth });
     NetworkSpec { uplinks: if uplinks { vec![bandwidth; SITES as usize + 1] } else { Vec::new() }, ..spec }
 }
 

@@ -36,7 +36,7 @@ fn run() -> Result<Vec<Record>, Box<dyn Error>> {
     let spec = GridSpec {
         seed: 1,
         sites: vec![SiteSpec::plain("windsor", 4, "easy".parse()?), delft],
-        network: NetworkSpec::uniform(2, Link { latency: span(1), bandwidth: None }),
+        network: NetworkSpec::uniform(Link { latency: span(1), bandwidth: None }),
         broker: Some(BrokerSpec { monitoring_interval: span(10), ..BrokerSpec::new("mct".parse()?) }),
     };
     let jobs = vec![Job::rigid(1, seconds(0), 4, span(100)), Job::rigid(2, seconds(20), 4, span(50))];

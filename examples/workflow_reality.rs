@@ -129,7 +129,7 @@ fn emulated(runs: &[&Run], [level, dispatch, own, gigabyte]: Parameters) -> Resu
             record_segments: false,
             ..SiteSpec::plain("machines", cores, "fcfs".parse()?)
         }],
-        network: NetworkSpec::uniform(1, Link { latency: Span::ZERO, bandwidth }),
+        network: NetworkSpec::uniform(Link { latency: Span::ZERO, bandwidth }),
         // With one site there is nothing to report.
         broker: Some(BrokerSpec {
             overhead: span(dispatch)?,

@@ -102,8 +102,8 @@ impl Kind {
             // 12 (portal 11): the memory of jobs. 11: assignments have a number in messages. 10: energy beyond idle of earlier attempts. 9: limits of workflows. 8: deadlines and budgets. 7: planning that takes time, memory and tags, overheads that take as long at any speed, what a job was charged. 6: tasks that fail by themselves, overheads of workflows.
             Self::Portal => 11,
             Self::Dispatcher => 12,
-            // 5: what moved data takes. 4: who asked for a transfer.
-            Self::Network => 5,
+            // 6: links of pairs that have one of their own. 5: what moved data takes. 4: who asked for a transfer.
+            Self::Network => 6,
             // 6: reports say whether a site is there. 5: faults of what it answers. 4: free processors of machines that are awake. 3: free processors by group of machines.
             Self::Directory => 6,
         }

@@ -1,5 +1,6 @@
 //! The description of a whole grid: sites, network, broker.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -29,11 +30,21 @@ pub struct Link {
     pub bandwidth: Option<Bandwidth>,
 }
 
+impl Link {
+    /// The connection over this one and another behind it.
+    fn then(self, next: Self) -> Self {
+        let bandwidth = self.bandwidth.into_iter().chain(next.bandwidth).min();
+        Self { latency: self.latency + next.latency, bandwidth }
+    }
+}
+
 /// Connections between places. Place 0 is the portal with the broker, place `i + 1` is site `i`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkSpec {
-    /// The connection of places `a < b` is at `b (b − 1) / 2 + a`.
-    pub links: Vec<Link>,
+    /// The connection of two places that have none of their own; `None` if sites reach each other through the portal.
+    pub everywhere: Option<Link>,
+    /// The connections of places `a < b` that have one of their own.
+    pub own: BTreeMap<(usize, usize), Link>,
     /// How transfers use the bandwidth of a link.
     pub sharing: Sharing,
     /// By place, the bandwidth that all transfers out of it have in common; those into it have as much. `None`, and
@@ -170,15 +181,19 @@ pub enum Payer {
 }
 
 impl NetworkSpec {
-    /// The same connection between any two of the portal and `sites` sites.
-    pub fn uniform(sites: usize, link: Link) -> Self {
-        Self { links: vec![link; sites * (sites + 1) / 2], ..Self::default() }
+    /// The same connection between any two places.
+    pub fn uniform(link: Link) -> Self {
+        Self { everywhere: Some(link), ..Self::default() }
     }
 
     /// The connection of two different places.
     pub fn link(&self, a: usize, b: usize) -> Link {
         let (a, b) = (a.min(b), a.max(b));
-        self.links.get(b * b.saturating_sub(1) / 2 + a).copied().unwrap_or_default()
+        match self.own.get(&(a, b)).or(self.everywhere.as_ref()) {
+            Some(link) => *link,
+            None if a == 0 => Link::default(),
+            None => self.link(0, a).then(self.link(0, b)),
+        }
     }
 
     /// What all transfers out of a place have in common, and all those into it; `None` for unlimited.
@@ -203,10 +218,7 @@ impl NetworkSpec {
 
     /// Sets the connection of two different places.
     pub fn set(&mut self, a: usize, b: usize, link: Link) {
-        let (a, b) = (a.min(b), a.max(b));
-        if let Some(place) = self.links.get_mut(b * b.saturating_sub(1) / 2 + a) {
-            *place = link;
-        }
+        self.own.insert((a.min(b), a.max(b)), link);
     }
 }
 
@@ -237,14 +249,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pair_has_a_place_of_its_own() {
-        let mut network = NetworkSpec::uniform(4, Link::default());
-        let pairs: Vec<(usize, usize)> = (0..5).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
-        for (at, (a, b)) in pairs.iter().enumerate() {
-            network.set(*b, *a, Link { latency: Span::from_secs(at as u64), bandwidth: None });
-        }
-        for (at, (a, b)) in pairs.iter().enumerate() {
-            assert_eq!(network.link(*a, *b).latency, Span::from_secs(at as u64));
-        }
+    fn a_pair_has_its_own_link_or_that_of_all_or_one_through_the_portal() {
+        let link = |secs, bits: u64| Link {
+            latency: Span::from_secs(secs),
+            bandwidth: (bits > 0).then(|| Bandwidth::from_bits(bits)),
+        };
+        let mut network = NetworkSpec::uniform(link(7, 0));
+        network.set(2, 1, link(1, 50));
+        assert_eq!(
+            [(1, 2), (2, 1), (0, 1), (3, 1)].map(|(a, b)| network.link(a, b).latency.micros() / 1_000_000),
+            [1, 1, 7, 7]
+        );
+        let mut star = NetworkSpec::default();
+        star.set(0, 1, link(2, 0));
+        star.set(2, 0, link(3, 90));
+        star.set(0, 3, link(4, 80));
+        star.set(1, 3, link(9, 5));
+        assert_eq!(
+            [(2, 0), (1, 2), (3, 2), (1, 3), (0, 4), (4, 2)].map(|(a, b)| star.link(a, b)),
+            [link(3, 90), link(5, 90), link(7, 80), link(9, 5), link(0, 0), link(3, 90)]
+        );
     }
 }

@@ -10,8 +10,8 @@ use super::set::{Override, Set, Stage};
 use super::tree::{Entry, Node, Origins, Path, Place, Value};
 use crate::broker::outside::NAME;
 
-/// The largest number of sites. It is limited because every two of them have a connection.
-pub(super) const MOST_SITES: usize = 2_000;
+/// The largest number of sites.
+pub(super) const MOST_SITES: usize = 20_000;
 
 /// A scenario as written, as one tree.
 #[derive(Clone, Debug)]

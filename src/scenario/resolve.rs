@@ -16,6 +16,8 @@ mod unused;
 mod workflows;
 mod workload;
 
+use rustc_hash::FxHashSet;
+
 use super::document::Document;
 use super::keys::{BrokerKeys, CheckpointKeys, PenaltyKeys, PlanningKeys, ScenarioKeys, WindowKeys};
 use super::resolved::{OutputPlan, PlannedWorkload, ResolvedScenario};
@@ -31,6 +33,9 @@ use crate::scenario::kind::words::{Engine, Or};
 use crate::scenario::problem::Problem;
 use crate::units::{Span, Time};
 pub(super) use energy::Calendar;
+
+/// The most pools of a policy that plans whole workflows.
+const MOST_LINKED: usize = 2_000;
 
 /// Collects the problems of a scenario while it is resolved.
 pub(super) struct Checker<'a> {
@@ -68,10 +73,11 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     checker.calendar.until = keys.until.as_value().copied();
     checker.calendar.at_least = keys.at_least;
     let mut sites: Vec<SiteSpec> = Vec::with_capacity(written.len());
+    let mut names = FxHashSet::default();
     for (at, site) in written.iter().enumerate() {
         let path = top.key("site").item(at);
         let spec = checker.site(&path, site, reference, &keys.output);
-        checker.name_of_site(&path, &spec.name, &sites);
+        checker.name_of_site(&path, &spec.name, &mut names);
         sites.push(spec);
     }
     if keys.calendar.is_some() && !checker.calendar.is_used {
@@ -83,7 +89,8 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         checker.policy(&top.key("site").item(at), spec);
     }
     let program = keys.broker.as_ref().and_then(|broker| checker.program(&top.key("broker"), broker));
-    let broker = keys.broker.as_ref().map(|broker| checker.broker(&top.key("broker"), broker, seed));
+    let pools = sites.iter().map(|site| site.partitions.len()).sum();
+    let broker = keys.broker.as_ref().map(|broker| checker.broker(&top.key("broker"), broker, seed, pools));
     let workflow = checker.enactment(&keys.workflow, &sites);
     let broker = broker.map(|broker| BrokerSpec { workflow, ..broker });
     if broker.is_some() && sites.is_empty() {
@@ -210,11 +217,19 @@ impl Checker<'_> {
         });
     }
 
-    fn broker(&mut self, path: &Path, keys: &BrokerKeys, seed: u64) -> BrokerSpec {
-        if keys.command.is_none()
-            && let Err(error) = self.policies.broker.build(&keys.policy.0, seed)
-        {
-            self.no_policy(&path.key("policy"), &error);
+    fn broker(&mut self, path: &Path, keys: &BrokerKeys, seed: u64, pools: usize) -> BrokerSpec {
+        if keys.command.is_none() {
+            match self.policies.broker.build(&keys.policy.0, seed) {
+                Err(error) => self.no_policy(&path.key("policy"), &error),
+                Ok((_, able)) if able.workflows && pools > MOST_LINKED => {
+                    let message = format!(
+                        "`{}` plans with the link of every two pools, and there are {pools}; the most is {MOST_LINKED}",
+                        keys.policy.0
+                    );
+                    self.wrong(&path.key("policy"), message);
+                }
+                Ok(_) => {}
+            }
         }
         if keys.backoff.is_zero() {
             let message = "a returned job must wait before it is planned again, or it could return forever; give a time above 0";

@@ -46,7 +46,7 @@ fn secs(secs: u64) -> Span {
 /// Four hundred jobs on five sites that are far from each other, with too little room for them.
 fn large(number: u64) -> GridCase {
     let mut draws = Draws(number);
-    let mut network = NetworkSpec::uniform(5, Link::default());
+    let mut network = NetworkSpec::uniform(Link::default());
     let names = ["easy", "fcfs", "conservative", "easy[order=sjf]", "los"];
     let mut sites = Vec::new();
     for (at, (name, millis)) in names.into_iter().zip([0_u64, 20, 150, 1_000, 3_000]).enumerate() {

@@ -85,7 +85,7 @@ pub(crate) fn instant(policy: &str, speeds: &[u64]) -> GridSpec {
     GridSpec {
         seed: 1,
         sites: speeds.iter().enumerate().map(site).collect(),
-        network: NetworkSpec::uniform(speeds.len(), Link::default()),
+        network: NetworkSpec::uniform(Link::default()),
         broker: Some(BrokerSpec { monitoring_interval: Span::ZERO, ..broker }),
     }
 }

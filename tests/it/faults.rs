@@ -2,8 +2,8 @@
 
 use gridemu::grid::{WindowOptions, changes};
 use gridemu::model::{
-    EventCause, EventKind, FaultKind, FaultSpec, GridSpec, Heartbeat, JobRecord, MessageKind, MessageKinds,
-    Outcome, Record, SiteId,
+    EventCause, EventKind, FaultKind, FaultSpec, GridSpec, Heartbeat, JobRecord, Link, MessageKind,
+    MessageKinds, Outcome, Record, SiteId,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Span, Time};
@@ -222,7 +222,7 @@ fn a_fork_keeps_the_faults() {
     let often: fn(&mut GridSpec) =
         |spec| spec.broker.as_mut().expect("a broker").monitoring_interval = Span::from_secs(5);
     assert!(refused(often).contains("sites report at other times"));
-    assert!(refused(|spec| spec.network.links[0].latency = Span::ZERO).contains("latencies differ"));
+    assert!(refused(|spec| spec.network.set(0, 1, Link::default())).contains("latencies differ"));
 }
 
 /// What a fault does, drawn at random.

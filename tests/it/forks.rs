@@ -124,8 +124,9 @@ pub(crate) fn mixed(spec: &GridSpec, other: &GridSpec, aspects: Aspects, at: Tim
         mixed.broker = other.broker.clone();
     }
     if aspects.network {
-        for (place, link) in mixed.network.links.iter_mut().enumerate() {
-            *link = other.network.links[place % other.network.links.len()];
+        let pairs = |sites: usize| (1..=sites).flat_map(|b| (0..b).map(move |a| (a, b)));
+        for ((a, b), (c, d)) in pairs(mixed.sites.len()).zip(pairs(other.sites.len()).cycle()) {
+            mixed.network.set(a, b, other.network.link(c, d));
         }
     }
     if aspects.seed {

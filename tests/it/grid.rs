@@ -18,7 +18,7 @@ pub(crate) fn plain(processors: &[u32], policy: &str, latency: u64, monitoring_i
     GridSpec {
         seed: 1,
         sites: processors.iter().enumerate().map(site).collect(),
-        network: NetworkSpec::uniform(processors.len(), link),
+        network: NetworkSpec::uniform(link),
         broker: Some(BrokerSpec {
             monitoring_interval: Span::from_secs(monitoring_interval),
             ..BrokerSpec::new(policy.parse().expect("a broker policy"))

@@ -2,7 +2,7 @@
 
 use gridemu::grid::{Grid, Policies};
 use gridemu::model::{
-    ChurnAct, EventCause, EventKind, EventRecord, FailureAction, GridContext, GridSpec, Job, Machines,
+    ChurnAct, EventCause, EventKind, EventRecord, FailureAction, GridContext, GridSpec, Job, Link, Machines,
     Outcome, PartitionId, Payer, PlannedChurn, ProcSet, Record, RejectReason, SegmentRecord, SiteId,
 };
 use gridemu::platform::Usage;
@@ -212,8 +212,8 @@ fn dispatches_take_their_time_one_after_the_other() {
 #[test]
 fn input_comes_before_its_job_and_shares_the_link() {
     let mut spec = plain(&[4], "mct", 1, 10);
-    let link = &mut spec.network.links[0];
-    link.bandwidth = Some(Bandwidth::from_bits(8_000_000)); // 1 MB/s
+    let bandwidth = Some(Bandwidth::from_bits(8_000_000)); // 1 MB/s
+    spec.network.set(0, 1, Link { bandwidth, ..spec.network.link(0, 1) });
     // Alone: 10 s and the latency, then the job itself takes the latency.
     let (records, _) = run(&spec, vec![with_data(job(1, 0, 1, 100), 10, 0)]);
     assert_eq!((times(&records), staged(&records)), (vec![(1, 0, 12, 112)], vec![(1, at(0), at(11))]));

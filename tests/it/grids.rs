@@ -428,7 +428,7 @@ pub(crate) fn always_on_under(policies: Vec<String>) -> impl Strategy<Value = Gr
     let place = (site(policies), latency, bandwidth, jobs(7, false));
     (vec(place, 1..5), broker(), jobs(16, true), weighted(0.5, 30_u64..900), any::<u64>()).prop_map(
         |(places, broker, mut portal, until, seed)| {
-            let mut network = NetworkSpec::uniform(places.len(), Link::default());
+            let mut network = NetworkSpec::uniform(Link::default());
             let (mut sites, mut local) = (Vec::new(), Vec::new());
             for (at, (mut site, latency, bandwidth, mut jobs)) in places.into_iter().enumerate() {
                 site.name = format!("site-{at}");

@@ -320,7 +320,7 @@ fn busy() -> GridCase {
         site.record_machines = true;
         site
     });
-    let mut network = NetworkSpec::uniform(3, Link::default());
+    let mut network = NetworkSpec::uniform(Link::default());
     for place in 1..=3 {
         network.set(0, place, Link { latency: Span::from_micros(50_000), bandwidth: None });
     }

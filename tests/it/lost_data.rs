@@ -390,7 +390,7 @@ impl Case {
             site.churn.on_failure = FailureAction::Resubmit;
             site
         };
-        let mut network = NetworkSpec::uniform(SITES, Link::default());
+        let mut network = NetworkSpec::uniform(Link::default());
         for (at, latency) in self.latencies.iter().enumerate() {
             for other in 0..=at {
                 let bandwidth = Some(Bandwidth::from_bits(100_000 * (1 + other as u64)));

@@ -209,7 +209,7 @@ fn emulated(policy: &str, sites: &[(u32, u64)], jobs: &[Job]) -> Vec<FailureActi
     let spec = GridSpec {
         seed: 1,
         sites: sites.iter().enumerate().map(site).collect(),
-        network: NetworkSpec::uniform(sites.len(), Link::default()),
+        network: NetworkSpec::uniform(Link::default()),
         broker: Some(BrokerSpec { monitoring_interval: Span::ZERO, ..broker }),
     };
     let mut records: Vec<Record> = Vec::new();

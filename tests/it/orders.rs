@@ -115,7 +115,7 @@ fn another_future_has_other_orders_from_the_branch_on() {
     let grid_of = |orders: &[(u64, u64, JobAct)]| GridSpec {
         seed: 1,
         sites: vec![ordered(site(4, "easy-e"), orders)],
-        network: NetworkSpec::uniform(1, gridemu::model::Link::default()),
+        network: NetworkSpec::uniform(gridemu::model::Link::default()),
         broker: None,
     };
     let (old, at) = (grid_of(&[(5, 1, more(5)), (20, 1, more(5))]), Time::from_secs(10));
@@ -145,7 +145,7 @@ fn commands_of_a_job_that_ends_at_the_broker_are_refused() {
     let spec = GridSpec {
         seed: 1,
         sites: vec![site(4, "easy-e")],
-        network: NetworkSpec::uniform(1, gridemu::model::Link::default()),
+        network: NetworkSpec::uniform(gridemu::model::Link::default()),
         broker: Some(BrokerSpec::new("mct".parse().expect("a policy"))),
     };
     let change = Elastic::ExtendTime(Span::from_secs(5));

@@ -79,7 +79,7 @@ fn spec() -> GridSpec {
         latency: Span::from_micros(micros),
         bandwidth: Some(Bandwidth::from_bits(bits)),
     };
-    let mut network = NetworkSpec::uniform(3, link(500_000, 2_000_000));
+    let mut network = NetworkSpec::uniform(link(500_000, 2_000_000));
     network.set(0, 2, link(20_000, 400_000));
     let broker = BrokerSpec {
         monitoring_interval: secs(30),

@@ -104,7 +104,7 @@ struct Case {
 impl Case {
     fn spec(&self) -> GridSpec {
         let site = |at| SiteSpec::plain(&format!("site-{at}"), 1, "fcfs".parse().expect("a policy"));
-        let mut network = NetworkSpec::uniform(self.sites, Link::default());
+        let mut network = NetworkSpec::uniform(Link::default());
         network.sharing = Sharing::Unshared;
         for ((a, b), (latency, bits)) in &self.links {
             let (latency, bandwidth) = (Span::from_micros(*latency), Some(Bandwidth::from_bits(*bits)));

@@ -159,14 +159,12 @@ fn conserves(network: &NetworkSpec, begins: &[Begin], arrivals: &[Arrival]) -> R
 }
 
 fn network_of(drawn: &[(u64, u64)]) -> NetworkSpec {
-    let mut network = NetworkSpec::uniform(3, Link::default());
-    for ((bits, latency), at) in drawn.iter().zip(0..) {
+    let mut network = NetworkSpec::uniform(Link::default());
+    for ((bits, latency), (a, b)) in drawn.iter().zip((1..4).flat_map(|b| (0..b).map(move |a| (a, b)))) {
         // None, below one bit per second and transfer, narrow, wide.
         let choices = [None, Some(3), Some(1_000_000), Some(7_654_321), Some(1_000_000_007)];
-        network.links[at] = Link {
-            latency: Span::from_micros(*latency),
-            bandwidth: choices[*bits as usize].map(Bandwidth::from_bits),
-        };
+        let bandwidth = choices[*bits as usize].map(Bandwidth::from_bits);
+        network.set(a, b, Link { latency: Span::from_micros(*latency), bandwidth });
     }
     network
 }
@@ -206,7 +204,7 @@ fn two_transfers_that_overlap() {
     // 8 Mbit/s are 1 MB/s. A: 1 MB from 0 s; B: 0.25 MB from 0.5 s, the other way.
     // A alone has 0.5 MB left at 0.5 s. At 0.5 MB/s each, B has passed at 1 s, when A has 0.25 MB left; alone
     // again, A has passed at 1.25 s. Each arrives 10 ms later.
-    let network = NetworkSpec::uniform(1, link(8_000_000, 10_000));
+    let network = NetworkSpec::uniform(link(8_000_000, 10_000));
     let mut links = Links::new(&network);
     links.begin(1, 0, 1, Bytes::new(1_000_000), Time::ZERO);
     assert_eq!(links.next(), Some(Time::from_micros(1_010_000)), "if it stays alone");
@@ -221,7 +219,7 @@ fn two_transfers_that_overlap() {
 
 #[test]
 fn what_is_no_data_or_goes_nowhere_takes_the_latency_only() {
-    let mut network = NetworkSpec::uniform(2, link(8_000_000, 10));
+    let mut network = NetworkSpec::uniform(link(8_000_000, 10));
     network.set(0, 2, Link { latency: Span::from_micros(30), bandwidth: None });
     let mut links = Links::new(&network);
     links.begin(9, 0, 1, Bytes::new(1_000), Time::ZERO);
@@ -239,7 +237,7 @@ fn what_is_no_data_or_goes_nowhere_takes_the_latency_only() {
 fn thousands_share_a_link() {
     // 5,000 equal transfers on 1 Gbit/s: 200,000 bit/s each, 1 MB in 40 s; one of half the size has passed after 20 s,
     // and from then on the others have ⌊10⁹ / 4,999⌋ = 200,040 bit/s: 4 Mbit more take 19.996001 s, rounded up.
-    let mut links = Links::new(&NetworkSpec::uniform(1, link(1_000_000_000, 0)));
+    let mut links = Links::new(&NetworkSpec::uniform(link(1_000_000_000, 0)));
     for id in 0..5_000 {
         let bytes = if id == 77 { 500_000 } else { 1_000_000 };
         links.begin(id, 0, 1, Bytes::new(bytes), Time::ZERO);
@@ -251,7 +249,7 @@ fn thousands_share_a_link() {
 
 #[test]
 fn what_would_arrive_beyond_the_time_axis_never_does() {
-    let mut links = Links::new(&NetworkSpec::uniform(1, link(1, u64::MAX)));
+    let mut links = Links::new(&NetworkSpec::uniform(link(1, u64::MAX)));
     links.begin(1, 0, 1, Bytes::new(u64::MAX), Time::from_secs(5));
     links.begin(2, 0, 1, Bytes::new(u64::MAX), Time::from_secs(6));
     assert_eq!((links.next(), links.len()), (None, 2));

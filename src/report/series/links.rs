@@ -105,7 +105,7 @@ mod tests {
         let rows =
             [copy("portal", "a", 0, 5_000_000), copy("a", "portal", 10, 10_000_000), copy("a", "b", 0, 7)];
         let link = Link { latency: Span::ZERO, bandwidth: Some(Bandwidth::from_bits(8_000_000)) };
-        let mut network = NetworkSpec { links: vec![Link::default(); 3], ..NetworkSpec::default() };
+        let mut network = NetworkSpec::uniform(Link::default());
         network.set(0, 1, link);
         network.uplinks = vec![Some(Bandwidth::from_bits(80_000_000)), None, None];
         let sites = ["a".to_owned(), "b".to_owned()];

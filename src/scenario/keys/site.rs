@@ -15,7 +15,7 @@ keys! {
         name: Option<String> => "that of the site file";
         /// Names of several equal sites, instead of `name`.
         names: Option<Vec<String>>;
-        /// Number of equal sites, called `name-1`, `name-2`, ... At most 2,000 sites in all.
+        /// Number of equal sites, called `name-1`, `name-2`, ... At most 20,000 sites in all.
         count: Option<u32>;
         /// A site file with the keys that this site does not set itself: a path relative to this file, or a file of [the
         /// catalogue](#site-files), such as `"sites/das2-32.toml"`.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::Checker;
 use crate::model::{DataRates, Link, NetworkSpec, SiteSpec, StorageSpec};
 use crate::scenario::keys::{LinkKeys, NetworkKeys, SiteKeys};
@@ -13,6 +15,9 @@ use crate::units::{Bandwidth, Bytes, Span};
 /// The name of the portal in links.
 const PORTAL: &str = "portal";
 
+/// The sites' places by name.
+type Places<'a> = FxHashMap<&'a str, usize>;
+
 impl Checker<'_> {
     pub(super) fn network(
         &mut self,
@@ -23,28 +28,26 @@ impl Checker<'_> {
         let path = Path::default().key("network");
         self.bandwidth(&path, "bandwidth", keys.bandwidth);
         let everywhere = keys.latency.map(|latency| link(latency, keys.bandwidth));
-        let mut links: BTreeMap<(usize, usize), Link> = BTreeMap::new();
+        let places = sites.iter().zip(1..).map(|(site, at)| (site.name.as_str(), at)).collect();
+        let mut own: BTreeMap<(usize, usize), Link> = BTreeMap::new();
         for (at, written) in keys.link.iter().flatten().enumerate() {
             let path = path.key("link").item(at);
-            let Some((pair, link)) = self.link(&path, written, sites) else { continue };
-            if links.insert(pair, link).is_some() {
+            let Some((pair, link)) = self.link(&path, written, sites, &places) else { continue };
+            if own.insert(pair, link).is_some() {
                 let message = format!("`{}` already have a link", written.between.join("` and `"));
                 self.wrong(&path.key("between"), message);
             }
         }
-        let mut network = NetworkSpec::uniform(sites.len(), everywhere.unwrap_or_default());
-        (network.sharing, network.uplinks) = (keys.links, self.uplinks(&path, keys, sites));
-        network.data = self.data(&path, keys);
-        for ((a, b), link) in &links {
-            network.set(*a, *b, *link);
-        }
+        let (uplinks, data) = (self.uplinks(&path, keys, sites, &places), self.data(&path, keys));
+        let network =
+            NetworkSpec { everywhere, own, sharing: keys.links, uplinks, data, ..NetworkSpec::default() };
         if everywhere.is_some() {
             return network;
         }
         let lonely: Vec<&str> = sites
             .iter()
             .enumerate()
-            .filter(|(at, _)| !links.contains_key(&(0, at + 1)))
+            .filter(|(at, _)| !network.own.contains_key(&(0, at + 1)))
             .map(|(_, site)| site.name.as_str())
             .collect();
         if has_broker && !lonely.is_empty() {
@@ -55,14 +58,6 @@ impl Checker<'_> {
                 lonely[0]
             );
             self.wrong(&path, message);
-        }
-        // Sites without a direct link reach each other through the portal.
-        for b in 2..=sites.len() {
-            for a in 1..b {
-                if !links.contains_key(&(a, b)) {
-                    network.set(a, b, through(network.link(0, a), network.link(0, b)));
-                }
-            }
         }
         network
     }
@@ -78,12 +73,19 @@ impl Checker<'_> {
         DataRates { energy: keys.energy.unwrap_or_default(), price, carbon: keys.carbon }
     }
 
-    fn link(&mut self, path: &Path, keys: &LinkKeys, sites: &[SiteSpec]) -> Option<((usize, usize), Link)> {
+    fn link(
+        &mut self,
+        path: &Path,
+        keys: &LinkKeys,
+        sites: &[SiteSpec],
+        places: &Places<'_>,
+    ) -> Option<((usize, usize), Link)> {
         let between = path.key("between");
         let [a, b] = keys.between.as_slice() else {
             return self.refuse(&between, "a link is between two places, such as `[\"portal\", \"delft\"]`");
         };
-        let (a, b) = (self.place(&between, a, sites)?, self.place(&between, b, sites)?);
+        let mut place = |name| places.get(name).copied().or_else(|| self.place(&between, name, sites));
+        let (a, b) = (place(a.as_str())?, place(b.as_str())?);
         if a == b {
             return self.refuse(&between, format!("a link cannot connect `{}` with itself", keys.between[0]));
         }
@@ -127,13 +129,21 @@ impl Checker<'_> {
     }
 
     /// The uplink of each place; none at all if nobody has a limit.
-    fn uplinks(&mut self, path: &Path, keys: &NetworkKeys, sites: &[SiteSpec]) -> Vec<Option<Bandwidth>> {
+    fn uplinks(
+        &mut self,
+        path: &Path,
+        keys: &NetworkKeys,
+        sites: &[SiteSpec],
+        places: &Places<'_>,
+    ) -> Vec<Option<Bandwidth>> {
         self.bandwidth(path, "uplink", keys.uplink);
         let mut own = BTreeMap::new();
         for (at, written) in keys.place.iter().flatten().enumerate() {
             let path = path.key("place").item(at);
             self.bandwidth(&path, "uplink", written.uplink);
-            let Some(place) = self.place(&path.key("name"), &written.name, sites) else { continue };
+            let known = places.get(written.name.as_str()).copied();
+            let place = known.or_else(|| self.place(&path.key("name"), &written.name, sites));
+            let Some(place) = place else { continue };
             if own.insert(place, written.uplink.value()).is_some() {
                 self.wrong(&path.key("name"), format!("`{}` already has a table", written.name));
             }
@@ -154,12 +164,4 @@ impl Checker<'_> {
 
 fn link(latency: Span, bandwidth: Or<Unlimited, Bandwidth>) -> Link {
     Link { latency, bandwidth: bandwidth.value() }
-}
-
-fn through(first: Link, second: Link) -> Link {
-    let bandwidth = match (first.bandwidth, second.bandwidth) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    };
-    Link { latency: first.latency + second.latency, bandwidth }
 }

@@ -1,5 +1,7 @@
 //! Resolves sites: machines, power, reservations.
 
+use rustc_hash::FxHashSet;
+
 use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::local::{PowerPolicy, SleepRule};
@@ -61,7 +63,7 @@ impl Checker<'_> {
         spec
     }
 
-    pub(super) fn name_of_site(&mut self, path: &Path, name: &str, before: &[SiteSpec]) {
+    pub(super) fn name_of_site(&mut self, path: &Path, name: &str, before: &mut FxHashSet<String>) {
         let message = match (name, bad_character(name)) {
             ("", _) => "the site has no name; add `name = \"delft\"`".to_owned(),
             ("portal", _) => "`portal` is reserved for the portal; choose another name".to_owned(),
@@ -69,7 +71,7 @@ impl Checker<'_> {
             (_, Some(bad)) => {
                 format!("`{name}` has `{bad}` in it; names are of letters, digits, `-` and `_`")
             }
-            _ if before.iter().any(|other| other.name == name) => {
+            _ if !before.insert(name.to_owned()) => {
                 format!("two sites are called `{name}`; names must differ")
             }
             _ => return,

@@ -8,7 +8,7 @@ fn megabits(millions: u64) -> Option<Bandwidth> {
 
 /// Four places without latency whose links have 100 Mbit/s.
 fn with_uplinks(uplinks: &[Option<Bandwidth>]) -> NetworkSpec {
-    NetworkSpec { uplinks: uplinks.to_vec(), ..NetworkSpec::uniform(4, link(100_000_000, 0)) }
+    NetworkSpec { uplinks: uplinks.to_vec(), ..NetworkSpec::uniform(link(100_000_000, 0)) }
 }
 
 /// Transfers of so many megabits.
@@ -23,7 +23,7 @@ fn arrived(at_ms: u64, id: u64) -> Arrival {
 #[test]
 fn on_unshared_links_each_has_the_whole_bandwidth() {
     // 8 Mbit/s, 10 ms. 8 Mbit take 1 s beside any number of others, in both directions.
-    let spec = NetworkSpec { sharing: Sharing::Unshared, ..NetworkSpec::uniform(1, link(8_000_000, 10_000)) };
+    let spec = NetworkSpec { sharing: Sharing::Unshared, ..NetworkSpec::uniform(link(8_000_000, 10_000)) };
     let begins =
         [begin(0, 1, 0, 1, 8), begin(500, 2, 1, 0, 8), begin(500, 3, 0, 1, 2), begin(500, 4, 0, 1, 2)];
     let expected = [arrived(760, 3), arrived(760, 4), arrived(1_010, 1), arrived(1_510, 2)];
@@ -98,7 +98,7 @@ fn estimates_are_right_if_nothing_changes() {
 fn thousands_share_an_uplink() {
     // 20,000 transfers of 1 MB from place 1 to two others over 2 Gbit/s: 100,000 bit/s each, 80 s. The ways are two however many
     // transfers they carry.
-    let mut spec = NetworkSpec::uniform(3, link(2_000_000_000, 0));
+    let mut spec = NetworkSpec::uniform(link(2_000_000_000, 0));
     spec.uplinks = vec![None, megabits(2_000)];
     let mut links = Links::new(&spec);
     for id in 0..20_000 {
