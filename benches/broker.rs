@@ -6,7 +6,7 @@ use std::io::Write;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gridemu::broker::outside::{Hello, Oracle, SharedOracle, outside};
-use gridemu::broker::{Asked, BrokerRegistry, GridView, Pool, PoolFacts, PoolReport, Rates, Tasks};
+use gridemu::broker::{Asked, Bounds, BrokerRegistry, GridView, Pool, PoolFacts, PoolReport, Rates, Tasks};
 use gridemu::local::StartEstimates;
 use gridemu::model::{Equipment, GridContext, Job, Named, PartitionId, PoolId, SiteId, SiteTariff};
 use gridemu::units::{Power, Price, Rate, Span, Time};
@@ -97,6 +97,34 @@ fn plans(c: &mut Criterion) {
         }
         group.finish();
     }
+}
+
+/// `mct` over two thousand pools, without and with bounds of them.
+fn bounds(c: &mut Criterion) {
+    let mut draw = Draw(3);
+    let pools: Vec<Pool> = (0..2_000).map(|number| pool(number, &mut draw)).collect();
+    let mut tasks = Tasks::new(pools.len());
+    for number in 1..=100 {
+        let mut job = Job::rigid(number, NOW, 1 << draw.below(8), Span::from_secs(60 + draw.below(36_000)));
+        job.grid = Some(Box::new(GridContext { number, ..GridContext::default() }));
+        tasks.enter(Box::new(job), Vec::new());
+    }
+    let (mut policy, _) = BrokerRegistry::standard().build(&Named::bare("mct"), 7).expect("mct");
+    let mut group = c.benchmark_group("100_jobs_over_2000_pools");
+    group.throughput(Throughput::Elements(100));
+    for with in [false, true] {
+        group.bench_function(if with { "bounds" } else { "each pool" }, |b| {
+            b.iter(|| {
+                let (mut now, mut bounds) = (pools.clone(), Bounds::new(pools.len()));
+                let mut view = GridView::new(NOW, &mut now, black_box(&tasks), Asked::New, true);
+                if with {
+                    view = view.with_bounds(&mut bounds);
+                }
+                policy.plan(&mut view)
+            });
+        });
+    }
+    group.finish();
 }
 
 /// Policies that compare jobs, over ten thousand of one processor and fifty pools.
@@ -195,5 +223,5 @@ fn door(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, plans, mappers, searches, door);
+criterion_group!(benches, plans, bounds, mappers, searches, door);
 criterion_main!(benches);

@@ -23,6 +23,7 @@
 //! [`policies::Mct`] is the one of the example.
 
 mod absent;
+mod bounds;
 mod choose;
 mod decision;
 mod forecast;
@@ -46,6 +47,7 @@ pub mod outside;
 pub mod policies;
 
 pub use absent::Absent;
+pub use bounds::Bounds;
 pub use choose::{Choose, Gate, OneByOne, Pick};
 pub use decision::{Candidate, Choice};
 pub use forecast::{Forecast, Outlook};

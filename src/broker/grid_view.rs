@@ -1,11 +1,13 @@
 //! The grid view of a broker policy: tasks that wait, pools as they last reported, and the plan.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::ControlFlow;
 
 use super::Task;
+use super::bounds::Bounds;
 use super::choose::{Choose, Pick};
 use super::decision::PlanTrace;
 use super::mapping::Links;
@@ -36,6 +38,8 @@ pub struct GridView<'a> {
     data: Option<&'a dyn DataTimes>,
     links: Option<&'a Links>,
     together: bool,
+    /// Bounds of the pools, if they are kept.
+    bounds: Option<RefCell<&'a mut Bounds>>,
 }
 
 /// Knows when the files of tasks can be at sites.
@@ -71,6 +75,7 @@ impl<'a> GridView<'a> {
             data: None,
             links: None,
             together: false,
+            bounds: None,
         }
     }
 
@@ -79,6 +84,12 @@ impl<'a> GridView<'a> {
     #[must_use]
     pub fn showing(self, workflows: Vec<&'a LiveWorkflow>, links: &'a Links, together: bool) -> Self {
         Self { workflows, links: Some(links), together, ..self }
+    }
+
+    /// The same view, with bounds of its pools, by which it finds the [earliest](Self::earliest) sooner.
+    #[must_use]
+    pub fn with_bounds(self, bounds: &'a mut Bounds) -> Self {
+        Self { bounds: Some(RefCell::new(bounds)), ..self }
     }
 
     /// The same view, in which tasks have files.
@@ -219,6 +230,17 @@ impl<'a> GridView<'a> {
         Some(self.start(task, pool)? + self.pools[pool].run_now(&task))
     }
 
+    /// The pool, among those that the task fits, where it would complete first, the first among equals. `None` if there is none.
+    pub fn earliest(&self, task: Task<'_>) -> Option<usize> {
+        let every = || self.least(task, true, |pool| self.completion(task, pool));
+        let Some(bounds) = &self.bounds else { return every() };
+        let completion =
+            |pool: usize| self.fits(task, pool, true).then(|| self.completion(task, pool)).flatten();
+        let found = bounds.borrow_mut().earliest(self.pools, task, self.now, completion);
+        debug_assert_eq!(found, every(), "the bounds of the pools are wrong");
+        found
+    }
+
     /// Assigns a task to the pool at this place, and says why. A task can be assigned once; a pool that is not there ends the run.
     pub fn assign(&mut self, task: Task<'_>, pool: usize, reason: Reason) {
         if !self.is_open(task) {
@@ -249,6 +271,7 @@ impl<'a> GridView<'a> {
         let (procs, run) = (into.procs_for(&task), into.run_of(&task));
         if self.count_in_flight {
             into.expect(procs, u128::from(procs) * u128::from(run.micros()), there);
+            self.bounds.iter_mut().for_each(|bounds| bounds.get_mut().changed(pool));
         }
         into.asked = into.asked.saturating_sub(procs);
         if let Some(data) = self.data {

@@ -244,13 +244,7 @@ impl Pool {
             Size::Rigid(_) => speed,
             size => size.rate_on(self.procs_for(job).min(size.max())).times(speed),
         };
-        let work = job.work_left();
-        // Within a few months of reference time a 64-bit division is enough.
-        let span = match u64::try_from(work.units()) {
-            Ok(units) if rate > Rate::ZERO => Some(Span::from_micros(units.div_ceil(rate.units()))),
-            _ => work.span_at(rate),
-        };
-        span.unwrap_or(Span::MAX).max(Span::TICK)
+        span_at(job.work_left(), rate)
     }
 
     /// When the job's input would be there, if no other transfer shared the connection.
@@ -364,6 +358,16 @@ impl Pool {
         // No more than are free.
         self.reported_start(procs + self.in_flight.procs as u32)
     }
+}
+
+/// How long work takes at a rate, at least a microsecond.
+pub(super) fn span_at(work: Work, rate: Rate) -> Span {
+    // Within a few months of reference time a 64-bit division is enough.
+    let span = match u64::try_from(work.units()) {
+        Ok(units) if rate > Rate::ZERO => Some(Span::from_micros(units.div_ceil(rate.units()))),
+        _ => work.span_at(rate),
+    };
+    span.unwrap_or(Span::MAX).max(Span::TICK)
 }
 
 /// How long so many processors take for an area of processors × microseconds, rounded down.

@@ -1,5 +1,6 @@
 //! A task as a broker policy sees it.
 
+use super::pool::span_at;
 use super::ready::Rank;
 use crate::model::{Job, JobId, Needs, PoolId, Size, TaskId};
 use crate::units::{Bytes, Money, Rate, Span, Time, Work};
@@ -79,6 +80,14 @@ impl<'a> Task<'a> {
         let [left, all] = [all - kept, all].map(|work| work.units() >> Rate::BITS);
         let micros = u128::from(estimate.micros()) * left / all.max(1);
         Some(Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)))
+    }
+
+    /// No longer than it is estimated to run on machines up to a speed, whatever their class.
+    pub(super) fn shortest(&self, speed: Rate) -> Span {
+        match self.job.size {
+            Size::Rigid(_) if self.job.task().is_none() => span_at(self.work_left(), speed),
+            _ => Span::TICK,
+        }
     }
 
     /// Its deadline, after which its result is worth less, if it has one.

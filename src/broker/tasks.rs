@@ -36,8 +36,8 @@ pub struct Tasks {
     lanes: Vec<Lane>,
     /// What the dispatcher holds back.
     held: BTreeSet<TaskId>,
-    /// For each pool, what is planned there and has not been sent, by planned start.
-    planned: Vec<BTreeMap<(Time, TaskId), Takes>>,
+    /// What is planned and has not been sent, by pool and planned start.
+    planned: BTreeMap<(usize, Time, TaskId), Takes>,
     /// Blocked tasks that no plan has decided about.
     undecided: BTreeSet<TaskId>,
     /// The next rank.
@@ -106,7 +106,7 @@ pub enum Asked {
 impl Tasks {
     /// A table without tasks, for so many pools.
     pub fn new(pools: usize) -> Self {
-        Self { lanes: vec![Lane::default(); pools], planned: vec![BTreeMap::new(); pools], ..Self::default() }
+        Self { lanes: vec![Lane::default(); pools], ..Self::default() }
     }
 
     /// Adds a job that waits from now on, behind all others, with the pools that cannot take it.
@@ -229,7 +229,7 @@ impl Tasks {
         let others = self.rows.iter().filter(|(_, row)| others(row)).map(|(id, _)| *id);
         let ready = std::mem::take(&mut self.ready);
         let ids: Vec<TaskId> = ready.all().chain(ready.all_put_off()).chain(others).collect();
-        self.planned.iter_mut().for_each(BTreeMap::clear);
+        self.planned.clear();
         self.undecided.clear();
         ids.into_iter().filter_map(|id| match self.rows.remove(&id)?.phase {
             Phase::Blocked { job, .. } | Phase::Ready { job, .. } | Phase::Staging { job, .. } => Some(job),
@@ -242,7 +242,7 @@ impl Tasks {
         let Entry::Occupied(row) = self.rows.entry(task) else { return None };
         let Phase::Ready { job, rank } = &row.get().phase else { return None };
         match row.get().planned {
-            Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
+            Some(planned) => _ = self.planned.remove(&(planned.pool, planned.start, task)),
             None => self.ready.remove(*rank, || Shape::of(&Task::new(job, &row.get().refused))),
         }
         self.changed.note(task);
@@ -268,7 +268,7 @@ impl Tasks {
         let area = u128::from(procs) * u128::from(run.micros());
         let placed = Placed { pool: at, procs, area, arrival, unseen: true };
         match row.planned {
-            Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
+            Some(planned) => _ = self.planned.remove(&(planned.pool, planned.start, task)),
             None => self.ready.remove(*rank, || Shape::of(&seen)),
         }
         row.put_off = None;

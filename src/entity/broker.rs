@@ -42,7 +42,7 @@ use super::mailbox::{Mailbox, Moments};
 use super::{Address, EntityError, Outbox, Quiescence, Stamp, ToBroker};
 use crate::broker::mapping::Links;
 use crate::broker::{
-    BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, Pool, PoolFacts, Tasks,
+    Bounds, BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, Pool, PoolFacts, Tasks,
 };
 use crate::model::{
     BrokerSpec, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, Replan, StorageSpec, TaskId,
@@ -70,6 +70,8 @@ pub struct Broker {
     /// Pools for which something was planned since what is planned there was last compared with a report.
     unchecked: BTreeSet<usize>,
     state: State,
+    /// Bounds of the pools.
+    bounds: Bounds,
     /// Whether something has changed since the last planning.
     fresh: bool,
     /// Whether anything but an arrival has happened since, so that tasks which a plan has left are planned again.
@@ -163,6 +165,7 @@ impl Broker {
         if policy.follows() {
             tasks.follow();
         }
+        let bounds = Bounds::new(pools.len());
         let state = State { pools, tasks, ..State::default() };
         Ok(Self {
             spec,
@@ -175,6 +178,7 @@ impl Broker {
             links,
             unchecked,
             state,
+            bounds,
             fresh: false,
             all: false,
             missed: false,
@@ -244,6 +248,7 @@ impl Broker {
             self.state.tasks.follow();
         }
         self.unchecked = (0..self.state.pools.len()).collect();
+        self.bounds = Bounds::new(self.state.pools.len());
         self.state.workflows.rebuild(&self.spec.workflow).map_err(|problem| self.bad_save(&problem))?;
         if let Some(now) = adopt {
             self.adopt(&saved.spec, &saved.storages, facts, now)?;

@@ -135,7 +135,7 @@ fn carried(kept: Work, before: &[(Work, Work)], now: &[(Work, Work)]) -> Work {
 }
 
 impl Job {
-    fn task(&self) -> Option<&TaskContext> {
+    pub(crate) fn task(&self) -> Option<&TaskContext> {
         self.grid.as_ref()?.task.as_deref()
     }
 

@@ -1,6 +1,7 @@
 //! Broker policies: hand-worked cases, slow reference implementations on random views, and invariants of all policies.
 
 mod all;
+mod bounds;
 mod by_hand;
 mod mappers;
 mod mojs;

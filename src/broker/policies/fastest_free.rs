@@ -50,7 +50,7 @@ impl Choose for FastestFree {
             if self.gate() == Gate::Free {
                 return Pick::Leave;
             }
-            match view.least(task, true, |pool| view.completion(task, pool)) {
+            match view.earliest(task) {
                 Some(_) if !self.queue => Pick::Leave,
                 Some(pool) => Pick::Pool(pool, Reason::Earliest),
                 None => self.absent.least(view, task, |pool| Some(run(pool))),

@@ -32,7 +32,7 @@ impl Choose for Mct {
     }
 
     fn choose(&mut self, view: &GridView<'_>, task: Task<'_>) -> Pick {
-        let first = view.least(task, true, |pool| view.completion(task, pool));
+        let first = view.earliest(task);
         // It is not known when machines come back, so that only the shortest run can be chosen there.
         let run = |pool: usize| Some(view.pools()[pool].run_now(&task));
         Pick::found(first, Reason::Earliest).or_else(|| self.absent.least(view, task, run))

@@ -178,7 +178,7 @@ impl Choose for Thrift {
         let tie = |pool: usize| if self.ties { run(pool) } else { Span::ZERO };
         let absent =
             |pool: usize| Some((self.cost(view, task, pool, Self::earliest(view, task, pool)), tie(pool)));
-        let first = view.least(task, true, |pool| view.completion(task, pool));
+        let first = view.earliest(task);
         Pick::found(first, Reason::Earliest).or_else(|| self.absent.least(view, task, absent))
     }
 

@@ -63,7 +63,7 @@ impl Tasks {
         let row = row.remove();
         self.changed.note(task);
         match row.planned {
-            Some(planned) => _ = self.planned[planned.pool].remove(&(planned.start, task)),
+            Some(planned) => _ = self.planned.remove(&(planned.pool, planned.start, task)),
             None => _ = self.undecided.remove(&task),
         }
         match row.phase {

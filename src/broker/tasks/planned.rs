@@ -1,6 +1,6 @@
 //! Tasks that a plan has decided about before they are sent.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map;
 
 use super::{Phase, Row, Tasks};
 use crate::broker::ready::{Rank, Shape};
@@ -47,7 +47,7 @@ impl Tasks {
 
     /// What is planned for the pool at this place and has not been sent, in the order in which it goes there.
     pub fn lane(&self, pool: usize) -> impl Iterator<Item = (TaskId, Planned)> {
-        self.planned[pool].keys().filter_map(|(_, task)| Some((*task, self.plan_of(*task)?)))
+        self.planned_in(pool).filter_map(|((.., task), _)| Some((*task, self.plan_of(*task)?)))
     }
 
     /// What that takes of the pool, in the same order: from when to when, and how many processors.
@@ -56,8 +56,8 @@ impl Tasks {
         pool: usize,
         facts: &'a Pool,
     ) -> impl Iterator<Item = (Time, Time, u32)> + 'a {
-        let planned = self.planned[pool].iter();
-        planned.map(|((from, _), Takes { until, size })| (*from, *until, facts.procs_of(*size)))
+        let planned = self.planned_in(pool);
+        planned.map(|((_, from, _), Takes { until, size })| (*from, *until, facts.procs_of(*size)))
     }
 
     /// The assignments to a pool that its last report does not include, by arrival.
@@ -86,7 +86,7 @@ impl Tasks {
             Phase::Staging { .. } | Phase::Placed(_) => return false,
         };
         match (&row.phase, row.planned) {
-            (_, Some(before)) => _ = self.planned[before.pool].remove(&(before.start, task)),
+            (_, Some(before)) => _ = self.planned.remove(&(before.pool, before.start, task)),
             (Phase::Blocked { .. }, None) => _ = self.undecided.remove(&task),
             (Phase::Ready { job, rank }, None) => {
                 self.ready.remove(*rank, || Shape::of(&Task::new(job, &row.refused)));
@@ -94,7 +94,7 @@ impl Tasks {
             (Phase::Staging { .. } | Phase::Placed(_), None) => {}
         }
         (row.planned, row.put_off) = (Some(planned), None);
-        self.planned[planned.pool].insert((planned.start, task), takes);
+        self.planned.insert((planned.pool, planned.start, task), takes);
         self.changed.note(task);
         true
     }
@@ -108,7 +108,7 @@ impl Tasks {
             return false;
         };
         row.planned = None;
-        self.planned[planned.pool].remove(&(planned.start, task));
+        self.planned.remove(&(planned.pool, planned.start, task));
         if let Phase::Ready { job, rank } = &mut row.phase {
             *rank = Rank { entered: self.entered, ..*rank };
             self.entered += 1;
@@ -124,17 +124,26 @@ impl Tasks {
         true
     }
 
+    /// What is planned for a pool.
+    fn planned_in(&self, pool: usize) -> btree_map::Range<'_, (usize, Time, TaskId), Takes> {
+        self.planned.range((pool, Time::ZERO, TaskId(0))..(pool + 1, Time::ZERO, TaskId(0)))
+    }
+
+    /// The first pool, from this place on, for which anything is planned.
+    pub(crate) fn next_lane(&self, from: usize) -> Option<usize> {
+        self.planned.range((from, Time::ZERO, TaskId(0))..).next().map(|((pool, ..), _)| *pool)
+    }
+
     /// The task that goes to the pool at this place next, if it is ready.
     pub(crate) fn next_planned(&self, pool: usize) -> Option<(TaskId, Planned)> {
-        let ((_, task), _) = self.planned[pool].first_key_value()?;
+        let ((.., task), _) = self.planned_in(pool).next()?;
         let Row { phase: Phase::Ready { .. }, planned, .. } = self.rows.get(task)? else { return None };
         Some((*task, (*planned)?))
     }
 
     /// All that is planned and has not been sent, by number.
     pub(crate) fn all_planned(&self) -> Vec<TaskId> {
-        let mut all: Vec<TaskId> =
-            self.planned.iter().flat_map(BTreeMap::keys).map(|(_, task)| *task).collect();
+        let mut all: Vec<TaskId> = self.planned.keys().map(|(.., task)| *task).collect();
         all.sort_unstable();
         all
     }

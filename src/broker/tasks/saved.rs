@@ -42,7 +42,7 @@ impl From<Saved> for Tasks {
             match (&row.phase, &row.planned) {
                 (Phase::Blocked { job, .. } | Phase::Ready { job, .. }, Some(planned)) => {
                     let takes = Takes::of(*planned, job);
-                    tasks.planned[planned.pool].insert((planned.start, *task), takes);
+                    tasks.planned.insert((planned.pool, planned.start, *task), takes);
                 }
                 (Phase::Blocked { .. }, None) => _ = tasks.undecided.insert(*task),
                 (Phase::Ready { rank, .. }, None) if row.put_off.is_some() => {

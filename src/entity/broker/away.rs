@@ -23,6 +23,7 @@ impl Broker {
         for at in self.pools_of(site) {
             // The next report will say when it takes jobs again.
             self.state.pools[at].open = false;
+            self.bounds.changed(at);
             self.lose_misfits(at);
         }
     }

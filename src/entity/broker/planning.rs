@@ -43,9 +43,10 @@ impl Broker {
         outbox: &mut dyn Outbox,
     ) -> Result<(Plan, Span), EntityError> {
         self.tell_changes();
-        let State { tasks, pools, workflows, data, wake, .. } = &mut self.state;
+        let Self { bounds, state: State { tasks, pools, workflows, data, wake, .. }, .. } = self;
         let files = Expected::new(workflows, data, &self.network, now.time);
-        let mut view = GridView::new(now.time, pools, tasks, asked, self.spec.count_in_flight);
+        let mut view =
+            GridView::new(now.time, pools, tasks, asked, self.spec.count_in_flight).with_bounds(bounds);
         if self.abilities.workflows {
             let shown = workflows.live(tasks.undecided());
             view = view.showing(shown, &self.links, self.spec.workflow.together);
@@ -149,7 +150,9 @@ impl Broker {
     /// Sends what is planned and ready, in each pool's lane up to the first task that is not ready or whose files are on their way. Files that cannot
     /// come now are waited for aside: what would free their space, or has nothing to do with them, may be behind.
     pub(super) fn send_planned(&mut self, now: Stamp, outbox: &mut dyn Outbox) -> Result<(), EntityError> {
-        for at in 0..self.state.pools.len() {
+        let mut next = 0;
+        while let Some(at) = self.state.tasks.next_lane(next) {
+            next = at + 1;
             while let Some((task, Planned { start, end, reason, .. })) = self.state.tasks.next_planned(at) {
                 if let Some(course) = self.state.workflows.course(task) {
                     course.decide(now.time);

@@ -17,6 +17,7 @@ impl Broker {
             pool.report = new;
             pool.measured = report.measured.time;
             pool.open = report.open;
+            self.bounds.changed(at);
             self.state.tasks.measured(at, report.measured);
             if self.spec.count_in_flight {
                 pool.in_flight = self.state.tasks.expected(at, now.time, pool.report.present);
@@ -37,6 +38,7 @@ impl Broker {
     pub(super) fn settle(&mut self, at: usize, now: Stamp) -> PoolId {
         let pool = &mut self.state.pools[at];
         if self.spec.count_in_flight {
+            self.bounds.changed(at);
             pool.settle(self.state.tasks.in_flight(at), now.time);
         }
         pool.facts.id

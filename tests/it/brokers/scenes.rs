@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use gridemu::broker::{
-    Answer, Asked, BrokerPolicy, BrokerRegistry, Decision, GridView, InFlight, Pool, PoolFacts, PoolReport,
-    Rates, Tasks,
+    Answer, Asked, Bounds, BrokerPolicy, BrokerRegistry, Decision, GridView, InFlight, Pool, PoolFacts,
+    PoolReport, Rates, Tasks,
 };
 use gridemu::local::StartEstimates;
 use gridemu::model::{
@@ -84,7 +84,9 @@ impl Scene {
         tasks: &Tasks,
     ) -> (Vec<Planned>, Vec<Pool>) {
         let mut pools = self.pools.clone();
-        let mut view = GridView::new(self.now, &mut pools, tasks, Asked::All, self.count_in_flight);
+        let mut bounds = Bounds::new(pools.len());
+        let view = GridView::new(self.now, &mut pools, tasks, Asked::All, self.count_in_flight);
+        let mut view = view.with_bounds(&mut bounds);
         let (Answer::Done(plan) | Answer::Later { plan, .. }) = policy.plan(&mut view) else {
             panic!("an answer at once")
         };
@@ -315,7 +317,12 @@ fn numbered(mut pools: Vec<Pool>) -> Vec<Pool> {
 
 /// Some pools, and so many jobs, some of which have been refused by some of them.
 pub(super) fn scenes(count: Range<usize>) -> impl Strategy<Value = Scene> {
-    (vec(pools(), 0..8).prop_map(numbered), vec(jobs(), count), any::<bool>()).prop_flat_map(
+    scenes_of(0..8, count)
+}
+
+/// The same with so many pools.
+pub(super) fn scenes_of(number: Range<usize>, count: Range<usize>) -> impl Strategy<Value = Scene> {
+    (vec(pools(), number).prop_map(numbered), vec(jobs(), count), any::<bool>()).prop_flat_map(
         |(mut pools, jobs, count_in_flight)| {
             if !count_in_flight {
                 pools.iter_mut().for_each(|pool| pool.in_flight = InFlight::default());
