@@ -98,6 +98,7 @@ impl Partition {
                 free: ProcSet::full(usable),
                 unused: usable,
                 here: ProcSet::full(usable),
+                present: usable,
                 capacity: spec.most(),
                 kept_back: usable - spec.most(),
                 down: ProcSet::new(),

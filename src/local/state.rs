@@ -93,6 +93,8 @@ pub(super) struct State {
     pub(super) eased: bool,
     /// Usable processors that are up and do not drain, in whole allocation blocks.
     pub(super) here: ProcSet,
+    /// The number of processors in `here`.
+    pub(super) present: u32,
     /// The number of processors in `here` that no stalled job keeps (all of them where processors are shared), less those that the power
     /// cap keeps back.
     pub(super) capacity: u32,

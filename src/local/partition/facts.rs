@@ -8,7 +8,7 @@ use crate::units::{Power, Price, Rate, Time};
 impl Partition {
     /// Processors of machines that are up and do not drain, in whole allocation blocks, as far as a power cap leaves them to jobs.
     pub fn present(&self) -> u32 {
-        self.state.here.len().min(self.state.spec.most())
+        self.state.present.min(self.state.spec.most())
     }
 
     /// The free processors by group of machines, in the order in which they are given; none if there is one group.

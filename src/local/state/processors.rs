@@ -200,6 +200,18 @@ impl State {
         blocks
     }
 
+    /// Notes that the blocks that contain `procs` can be given from now on, as far as they are complete. Returns these.
+    fn complete_blocks(&mut self, procs: &ProcSet) -> ProcSet {
+        let mut whole = self.blocks(procs);
+        for lacking in [&self.down, &self.draining] {
+            let lacking = self.blocks(&lacking.intersection(&whole));
+            whole.remove_all(&lacking);
+        }
+        self.present += whole.len() - whole.common(&self.here);
+        self.here.insert_all(&whole);
+        whole
+    }
+
     /// Takes processors down, with the blocks that they are a part of. Processors that jobs hold stay allocated to them;
     /// reservations are owed those they held. Returns the usable processors that went down, also those that drained.
     pub(in crate::local) fn remove_processors(&mut self, procs: &ProcSet, step: &mut Step<'_>) -> ProcSet {
@@ -212,6 +224,7 @@ impl State {
             gone.insert_all(&self.blocks(procs).intersection(&self.drained_before(procs)));
         }
         self.here.remove_all(&lost);
+        self.present -= lost.len();
         let mut free = self.free.intersection(&lost);
         self.unused -= free.len();
         self.free.remove_all(&free);
@@ -284,6 +297,7 @@ impl State {
         self.draining.insert_all(procs);
         let lost = self.blocks(procs).intersection(&self.here);
         self.here.remove_all(&lost);
+        self.present -= lost.len();
         let free = self.free.intersection(&lost);
         self.unused -= free.len();
         self.free.remove_all(&free);
@@ -299,10 +313,7 @@ impl State {
     /// These processors drain no longer. Those that no job has are free, if their blocks are complete.
     pub(in crate::local) fn keep_processors(&mut self, procs: &ProcSet, now: Time) {
         self.draining.remove_all(procs);
-        let mut whole = self.blocks(procs);
-        whole.remove_all(&self.blocks(&self.down));
-        whole.remove_all(&self.blocks(&self.draining));
-        self.here.insert_all(&whole);
+        let mut whole = self.complete_blocks(procs);
         if let Some(sleepers) = &mut self.sleepers {
             sleepers.stay(procs);
         }
@@ -322,12 +333,7 @@ impl State {
         self.missing -= procs.len();
         self.down.remove_all(procs);
         self.machines(procs, MachineState::Idle, step);
-        let mut whole = self.blocks(procs);
-        whole.remove_all(&self.blocks(&self.down));
-        if !self.draining.is_empty() {
-            whole.remove_all(&self.blocks(&self.draining));
-        }
-        self.here.insert_all(&whole);
+        let mut whole = self.complete_blocks(procs);
         if self.multiprogramming_level == 1 {
             for (_, job) in self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled) {
                 whole.remove_all(&job.allocation.procs);
@@ -365,6 +371,7 @@ impl State {
         self.here = ProcSet::full(self.spec.usable());
         self.here.remove_all(&self.blocks(&down));
         self.here.remove_all(&self.blocks(&self.draining));
+        self.present = self.here.len();
         self.missing = down.len();
         self.down = down;
         self.recount();
@@ -372,6 +379,7 @@ impl State {
 
     /// Computes the capacity anew, after machines or stalled jobs have changed.
     pub(in crate::local) fn recount(&mut self) {
+        debug_assert_eq!(self.present, self.here.len(), "processors were not counted");
         let (mut kept, mut most) = (0, self.spec.most().saturating_sub(self.leaving()));
         if self.stalled > 0 {
             let stalled = self.table.iter_mut().filter(|job| job.phase == Phase::Stalled);
@@ -384,7 +392,7 @@ impl State {
         }
         // Until a policy without sharing has taken over from one with sharing, two stalled jobs may keep the same processor.
         let sharing = self.multiprogramming_level > 1;
-        let there = self.here.len().saturating_sub(if sharing { 0 } else { kept });
+        let there = self.present.saturating_sub(if sharing { 0 } else { kept });
         if !self.counts_watts() {
             self.watts = None;
         }

@@ -19,7 +19,7 @@ impl State {
     /// before a fork, or more are in use than it leaves, by jobs that began before.
     pub(in crate::local) fn counts_watts(&self) -> bool {
         let asleep = || self.sleepers.as_ref().is_some_and(|sleepers| !sleepers.all_awake());
-        let in_use = || self.here.len().saturating_sub(self.unused) + self.leaving() + self.stalled_away();
+        let in_use = || self.present.saturating_sub(self.unused) + self.leaving() + self.stalled_away();
         let above = || in_use() > self.spec.most();
         self.spec.power_part.is_some_and(|part| part.in_watts || asleep() || above())
     }

@@ -61,12 +61,18 @@ impl Presence {
         self.machines
     }
 
+    /// Those of the machines that belong to the partition.
+    fn own(&self, which: &ProcSet) -> ProcSet {
+        let end = which.last().map_or(0, |last| last + 1);
+        which.difference(&ProcSet::range(self.machines, end))
+    }
+
     /// Takes machines down for a reason. Returns those that were present until now. Numbers outside of
     /// the partition are ignored.
     pub fn leave(&mut self, which: &ProcSet, why: Reason) -> ProcSet {
-        let mut gone = which.intersection(&ProcSet::full(self.machines));
-        let leaving = gone.clone();
-        gone.remove_all(&self.down());
+        let leaving = self.own(which);
+        let mut gone = leaving.clone();
+        self.kept.iter().for_each(|kept| gone.remove_all(kept));
         self.kept[why as usize].insert_all(&leaving);
         self.draining[why as usize].remove_all(&leaving);
         gone
@@ -74,7 +80,7 @@ impl Presence {
 
     /// Announces that machines will leave for a reason; of those that it keeps down nothing is announced.
     pub fn drain(&mut self, which: &ProcSet, why: Reason) {
-        let mut own = which.intersection(&ProcSet::full(self.machines));
+        let mut own = self.own(which);
         own.remove_all(&self.kept[why as usize]);
         self.draining[why as usize].insert_all(&own);
     }
@@ -103,7 +109,7 @@ impl Presence {
         let kept = &mut self.kept[why as usize];
         let mut back = which.intersection(kept);
         kept.remove_all(&back);
-        back.remove_all(&self.down());
+        self.kept.iter().for_each(|kept| back.remove_all(kept));
         back
     }
 
@@ -140,7 +146,7 @@ impl Presence {
     /// Sets the fraction of their own speed at which machines continue; [`Rate::FULL`] ends it. Returns those whose factor has changed.
     /// Numbers outside of the partition are ignored.
     pub fn slow(&mut self, which: &ProcSet, factor: Rate) -> ProcSet {
-        let own = which.intersection(&ProcSet::full(self.machines));
+        let own = self.own(which);
         let changed: ProcSet = own.iter().filter(|machine| self.factor(*machine) != factor).collect();
         for machine in changed.iter() {
             if factor == Rate::FULL {
