@@ -99,7 +99,7 @@ pub struct Contestant<T> {
 impl<T> Contestant<T> {
     /// Whether it wins against another at an instant.
     #[inline]
-    fn beats(&self, other: &Self, now: Time) -> bool {
+    pub(super) fn beats(&self, other: &Self, now: Time) -> bool {
         match self.line.at(now).cmp(&other.line.at(now)) {
             Ordering::Equal => self.seq < other.seq,
             order => order == Ordering::Greater,
@@ -107,7 +107,7 @@ impl<T> Contestant<T> {
     }
 
     /// The first instant after `now` at which `other` wins against it, which wins now.
-    fn beaten_at(&self, other: &Self, now: Time) -> Time {
+    pub(super) fn beaten_at(&self, other: &Self, now: Time) -> Time {
         let (mine, theirs) = (self.line.span.micros(), other.line.span.micros());
         let Some(gain) = mine.checked_sub(theirs).filter(|gain| *gain > 0) else { return Time::NEVER };
         let waited = |line: Line| now.since(line.since).micros();

@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 pub(super) use variants::info;
 
 use crate::local::{
-    Actions, Arrivals, Awake, BackfillWindow, Change, Cursor, Decision, Entry, LocalPolicy, Phase, Queue,
-    Releases, Rule, View,
+    Actions, Arrivals, Awake, BackfillWindow, Change, Cursor, Decision, Entry, FactorQueue, LocalPolicy,
+    Phase, Queue, Releases, Rule, View,
 };
 use crate::model::JobKey;
 use crate::units::{Span, Time};
@@ -28,8 +28,10 @@ use crate::units::{Span, Time};
 pub struct Easy {
     order: BackfillOrder,
     arrivals: Arrivals,
-    /// Jobs in backfill order.
+    /// Jobs in backfill order, if that is fixed.
     queue: Queue,
+    /// The jobs otherwise.
+    by_factor: FactorQueue,
     releases: Releases,
     /// Jobs that arrived since the last pass, in order; not yet in `arrivals` and in the `queue`.
     fresh: Vec<Entry>,
@@ -93,16 +95,39 @@ impl Easy {
         let entry = self.entry(view, job);
         if let Some(fresh) = self.fresh.iter_mut().find(|fresh| fresh.seq == entry.seq) {
             *fresh = entry;
-        } else if self.queue.remove(self.order.rank_of(procs, estimate), entry.seq).is_some() {
-            self.queue.insert(entry);
+        } else {
+            let rank = self.order.rank_of(procs, estimate);
+            if self.dequeue(&Entry { rank, procs, estimate, ..entry }) {
+                self.enqueue(view, entry);
+            }
         }
     }
 
     /// Moves the jobs that came since the last pass, and did not start in this one, to the others that wait.
-    fn enqueue_fresh(&mut self) {
-        for entry in self.fresh.drain(..) {
+    fn enqueue_fresh(&mut self, view: &View<'_>) {
+        for at in 0..self.fresh.len() {
+            let entry = self.fresh[at];
             self.arrivals.push(entry.seq, entry.job);
+            self.enqueue(view, entry);
+        }
+        self.fresh.clear();
+    }
+
+    /// Adds a job to those that wait.
+    fn enqueue(&mut self, view: &View<'_>, entry: Entry) {
+        if self.order.is_fixed() {
             self.queue.insert(entry);
+        } else {
+            self.by_factor.insert(entry, view.job(entry.job).ready());
+        }
+    }
+
+    /// Removes a job from those that wait. False if it is not there.
+    fn dequeue(&mut self, entry: &Entry) -> bool {
+        if self.order.is_fixed() {
+            self.queue.remove(entry.rank, entry.seq).is_some()
+        } else {
+            self.by_factor.remove(entry).is_some()
         }
     }
 
@@ -125,7 +150,7 @@ impl Easy {
             }
             free -= head.procs;
             self.arrivals.pop();
-            self.queue.remove(head.rank, head.seq);
+            self.dequeue(&head);
             self.start(view, head, actions);
         }
         // No job was waiting: most arriving jobs then start at once, and never enter the queue.
@@ -149,7 +174,7 @@ impl Easy {
                 trace.rule = Rule::InOrder { first: Some(head.job) };
             }
             self.searched = None;
-            return self.enqueue_fresh();
+            return self.enqueue_fresh(view);
         };
         let awake = view.awake().without(view.free() - free);
         let mut window = BackfillWindow { free, window: shadow.time.since(now), extra: shadow.extra, awake };
@@ -157,11 +182,11 @@ impl Easy {
         if self.searched == Some(searched) {
             self.backfill_fresh(view, &mut window, actions);
         } else {
-            self.enqueue_fresh();
+            self.enqueue_fresh(view);
             if self.order.is_fixed() {
                 self.backfill_queue(&mut window, view, actions);
             } else {
-                self.backfill_sorted(&mut window, view, actions);
+                self.backfill_by_factor(&mut window, view, actions);
             }
         }
         // A refused job stays refused while the window is the same: its length only decreases with time.
@@ -190,7 +215,7 @@ impl Easy {
                 self.start(view, entry, actions);
             }
         }
-        self.enqueue_fresh();
+        self.enqueue_fresh(view);
     }
 
     /// Backfills in the queue's own order.
@@ -205,27 +230,15 @@ impl Easy {
         }
     }
 
-    /// All jobs that fit into the window as it is.
-    fn candidates(&self, window: BackfillWindow) -> Vec<Entry> {
-        let mut cursor = Cursor::default();
-        let next = || {
-            let at = self.queue.find(cursor, window)?;
-            cursor = Queue::after(at);
-            Some(self.queue.at(at))
-        };
-        std::iter::from_fn(next).collect()
-    }
-
     /// Backfills in the order as it is at this instant.
-    fn backfill_sorted(&mut self, window: &mut BackfillWindow, view: &View<'_>, actions: &mut Actions) {
-        let mut among = self.candidates(*window);
-        self.order.sort(view, &mut among);
-        for entry in among {
-            if window.takes(entry.procs, entry.estimate) {
-                self.queue.remove(entry.rank, entry.seq);
-                window.fill(entry);
-                self.start(view, entry, actions);
-            }
+    fn backfill_by_factor(&mut self, window: &mut BackfillWindow, view: &View<'_>, actions: &mut Actions) {
+        // A job that did not fit before the last one was taken does not fit now.
+        while window.free > 0
+            && let Some(entry) = self.by_factor.find(view.now(), *window)
+        {
+            self.by_factor.remove(&entry);
+            window.fill(entry);
+            self.start(view, entry, actions);
         }
     }
 }
@@ -254,7 +267,7 @@ impl LocalPolicy for Easy {
                     dedicated.remove(&(start, live.seq(), job));
                 }
                 let entry = self.entry(view, job);
-                self.queue.remove(entry.rank, entry.seq);
+                self.dequeue(&entry);
                 self.fresh.retain(|other| other.seq != entry.seq);
                 self.searched = None;
             }
@@ -267,7 +280,7 @@ impl LocalPolicy for Easy {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         if self.planned || !view.bookings().is_empty() || self.has_dedicated() {
-            self.enqueue_fresh();
+            self.enqueue_fresh(view);
             self.searched = None;
             return self.schedule_planned(view, actions);
         }
@@ -284,7 +297,7 @@ impl LocalPolicy for Easy {
         let dedicated = self.dedicated.as_ref().map(|_| BTreeSet::new());
         *self = Self { planned: self.planned, dedicated, ..Self::new(self.order) };
         view.jobs_in(Phase::Waiting).into_iter().for_each(|job| self.insert(view, job));
-        self.enqueue_fresh();
+        self.enqueue_fresh(view);
         self.releases = Releases::of(view);
     }
 }

@@ -1,7 +1,9 @@
 //! The order in which EASY tries jobs for backfilling.
 
+use std::cmp::Reverse;
+
 use super::by_estimate;
-use crate::local::{Entry, LiveJob, View};
+use crate::local::{Entry, Line, LiveJob, View};
 use crate::units::Span;
 
 /// The order in which waiting jobs are tried for backfilling; ties go by arrival.
@@ -55,20 +57,7 @@ impl BackfillOrder {
             entries.sort_unstable_by_key(|entry| (entry.rank, entry.seq));
             return;
         }
-        // wait / estimate orders like (wait + estimate) / estimate and is exact enough as one correctly rounded
-        // division; a job without an estimate comes first.
-        let mut keyed: Vec<_> = entries
-            .iter()
-            .map(|entry| {
-                let wait = view.now().since(view.job(entry.job).ready()).micros() as f64;
-                let estimate = entry.estimate.micros();
-                let factor = if estimate == 0 { f64::INFINITY } else { wait / estimate as f64 };
-                (factor, *entry)
-            })
-            .collect();
-        keyed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.seq.cmp(&b.1.seq)));
-        for (slot, (_, entry)) in entries.iter_mut().zip(keyed) {
-            *slot = entry;
-        }
+        let factor = |entry: &Entry| Line::new(view.job(entry.job).ready(), entry.estimate).at(view.now());
+        entries.sort_unstable_by_key(|entry| (Reverse(factor(entry)), entry.seq));
     }
 }

@@ -90,14 +90,14 @@ impl Easy {
         };
         let from = others.len();
         let seq = head.map(|head| head.seq);
-        others.extend(self.queue.iter().filter(|entry| Some(entry.seq) != seq));
+        others.extend(self.queue.iter().chain(self.by_factor.iter()).filter(|entry| Some(entry.seq) != seq));
         self.order.sort(view, &mut others[from..]);
         for (at, entry) in others.into_iter().enumerate() {
             if room.start(entry) {
                 if at < from {
                     self.start_dedicated(view, entry, actions);
                 } else {
-                    self.queue.remove(entry.rank, entry.seq);
+                    self.dequeue(&entry);
                     self.start(view, entry, actions);
                 }
             }
@@ -118,7 +118,7 @@ impl Easy {
                 return room.reserve(room.now, head);
             }
             self.arrivals.pop();
-            self.queue.remove(head.rank, head.seq);
+            self.dequeue(&head);
             self.start(view, head, actions);
         }
         None
