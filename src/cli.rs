@@ -39,6 +39,7 @@ use serde::Serialize;
 use crate::experiment::RunError;
 use crate::grid::Policies;
 use crate::output::{ReadError, RunFolder, hint_for};
+use crate::units::{lines, visible};
 
 /// A grid broker emulator: sites with local schedulers, and a broker above them, in exact virtual time.
 #[derive(Debug, Parser)]
@@ -145,15 +146,15 @@ pub fn main_with(policies: Policies) -> ExitCode {
 fn complain(error: &RunError) {
     let mut talk = io::stderr().lock();
     // A closed standard error leaves no way to report anything.
-    let _ = writeln!(talk, "error: {error}");
+    let _ = writeln!(talk, "error: {}", lines(&error.to_string()));
     if let Some(hint) = error.hint() {
-        let _ = writeln!(talk, "hint: {hint}");
+        let _ = writeln!(talk, "hint: {}", lines(hint));
     }
 }
 
 /// Writes results to standard output. A reader that closes the pipe early (`| head`) is not an error.
 fn say(text: &str) -> Result<(), RunError> {
-    let mut out = io::stdout().lock();
+    let (mut out, text) = (io::stdout().lock(), visible(text));
     let written = out
         .write_all(text.as_bytes())
         .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") });
@@ -200,7 +201,7 @@ fn only_run(folder: &Path) -> Result<RunFolder, RunError> {
     runs.pop().ok_or_else(|| RunError::request("there is no run"))
 }
 
-/// Writes a message to standard error.
+/// Writes a message to standard error. What it quotes cannot act on the terminal.
 fn talk(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", lines(text));
 }

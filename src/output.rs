@@ -18,6 +18,7 @@
 mod batsim;
 pub(crate) mod cells;
 mod error;
+pub(crate) mod files;
 mod folder;
 mod job_refs;
 mod ledger;

@@ -2,7 +2,6 @@
 
 mod slurm;
 
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,7 @@ use super::{progress, say, say_json, signals, talk};
 use crate::experiment::{Progress, RunError};
 use crate::grid::Policies;
 use crate::model::did_you_mean;
+use crate::output::files;
 use crate::report::{measure_list, measure_overview, study_list, study_table};
 use crate::study::campaign::{Campaign, CampaignOptions, CampaignRan, Shard};
 use crate::study::{MeasureInfo, StudyTable, nearest_measure};
@@ -244,7 +244,7 @@ fn check_out(out: &Path) -> Result<(), RunError> {
 fn write(table: &StudyTable, out: &Path) -> Result<(), RunError> {
     let fail =
         |error: &dyn std::fmt::Display| RunError::run(format!("cannot write `{}`: {error}", out.display()));
-    let file = File::create(out).map_err(|error| fail(&error))?;
+    let file = files::create(out).map_err(|error| fail(&error))?;
     #[cfg(feature = "parquet")]
     if out.extension().is_some_and(|ending| ending == "parquet") {
         return crate::study::write_parquet(table, file).map_err(|error| fail(&error));

@@ -1,6 +1,5 @@
 //! `gridemu export`
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -9,7 +8,7 @@ use clap::Args as ClapArgs;
 use super::{only_run, talk};
 use crate::experiment::{RunError, export_workflow};
 use crate::grid::Policies;
-use crate::output::hint_for;
+use crate::output::{files, hint_for};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,7 +44,7 @@ pub(super) fn run(args: &Args, policies: &Policies) -> Result<(), RunError> {
         let written = io::stdout().lock().write_all(&text);
         return written.map_err(|error| RunError::run(format!("cannot write to standard output: {error}")));
     };
-    let written = File::create(path).and_then(|file| {
+    let written = files::create(path).and_then(|file| {
         let mut file = BufWriter::new(file);
         file.write_all(&text)?;
         file.flush()

@@ -1,6 +1,5 @@
 //! `gridemu generate`
 
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -11,7 +10,7 @@ use crate::experiment::RunError;
 use crate::formats::swf::{self, Heading};
 use crate::formats::{cwf, wfformat};
 use crate::model::{Named, NamedError};
-use crate::output::hint_for;
+use crate::output::{files, hint_for};
 use crate::scenario::{listed, near};
 use crate::workflow::Workflow;
 use crate::workflow::shapes::ShapeSpec;
@@ -62,7 +61,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     match &args.output {
         Some(path) => {
             let place = |error: &io::Error| format!("cannot write `{}`: {error}", path.display());
-            let file = File::create(path)
+            let file = files::create(path)
                 .map_err(|error| RunError::request(place(&error)).with_hint(hint_for(error.kind())))?;
             write(made, BufWriter::with_capacity(BLOCK, file))
                 .map_err(|error| RunError::run(place(&error)).with_hint(hint_for(error.kind())))?

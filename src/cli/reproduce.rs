@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use super::{progress, say, say_json, signals, talk};
 use crate::experiment::{Control, Progress, RunError};
 use crate::grid::Policies;
-use crate::output::hint_for;
+use crate::output::{files, hint_for};
 use crate::report::{
     Against, PageFigure, ShownGains, StudyFigure, claims_page, claims_table, date_figures, gains_figure,
     heat_figures, pareto_figures, study_figures,
@@ -200,5 +200,5 @@ fn write(path: &Path, text: &str) -> Result<(), RunError> {
             .with_hint(hint_for(error.kind()))
     };
     fs::create_dir_all(path.parent().unwrap_or(Path::new(""))).map_err(unwritten)?;
-    fs::write(path, text).map_err(unwritten)
+    files::write(path, text).map_err(unwritten)
 }

@@ -1,6 +1,6 @@
 //! `gridemu trace`, and `--trace`: a run as a trace for Perfetto.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 
 use super::{runs_in, talk};
 use crate::experiment::RunError;
-use crate::output::{RunFolder, TRACE, TraceError, hint_for, write_trace};
+use crate::output::{RunFolder, TRACE, TraceError, files, hint_for, write_trace};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
 pub(super) fn write(folder: &Path) -> Result<(), RunError> {
     let read = RunFolder::open(folder).map_err(RunError::run)?;
     let (part, path) = (folder.join(format!("{TRACE}.part")), folder.join(TRACE));
-    let written = File::create(&part).map_err(TraceError::from);
+    let written = files::create(&part).map_err(TraceError::from);
     let written = written.and_then(|file| write_trace(&read, BufWriter::new(file)));
     let written =
         written.and_then(|facts| fs::rename(&part, &path).map(|()| facts).map_err(TraceError::from));

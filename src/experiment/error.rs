@@ -234,11 +234,6 @@ impl RunError {
     /// An error of a store that cannot be opened or read.
     pub(super) fn from_store(error: StoreError) -> Self {
         match &error {
-            StoreError::NoSnapshot { path, skipped } if skipped.is_empty() => {
-                let path = path.display();
-                Self::request(format!("`{path}` has no snapshot: the run ended before its first one"))
-                    .with_hint("start it again with `--checkpoint-anew`")
-            }
             StoreError::Occupied { path, finished, .. } => {
                 let path = typed(&path.display().to_string());
                 let does = if *finished { "prints its result" } else { "continues it" };

@@ -15,6 +15,7 @@ use super::{Progress, RunError};
 use crate::formats::batsim;
 use crate::formats::swf::{Clean, Header};
 use crate::model::{Named, nearest};
+use crate::output::files;
 use crate::scenario::{EstimateSource, Shaping, Workload};
 use crate::units::Span;
 use crate::workflow::shapes::ShapeSpec;
@@ -320,7 +321,7 @@ pub(super) fn open_file(path: &Path) -> Result<(File, u64), RunError> {
             _ => "check the disk and the path".to_owned(),
         })
     };
-    let file = File::open(path).map_err(refuse)?;
+    let file = files::open(path).map_err(refuse)?;
     let about = file.metadata().map_err(refuse)?;
     if about.is_dir() {
         return Err(RunError::request(format!("`{}` is a folder, not a log", path.display()))

@@ -46,6 +46,7 @@ pub fn is_wfformat(input: Box<dyn Read + Send>) -> bool {
         workflow: Option<IgnoredAny>,
     }
     let text = whole("", input).unwrap_or_default();
+    // What is passed over takes no memory.
     serde_json::from_slice(&text)
         .is_ok_and(|keys: Keys| keys.schema_version.is_some() || keys.workflow.is_some())
 }

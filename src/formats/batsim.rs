@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::io::{BufReader, Read};
+use std::io::Read;
 
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::input;
 use crate::model::Job;
-use crate::units::{Span, Time, exponential};
+use crate::units::{Span, Time, exponential, line};
 
 /// The longest time that is accepted, three centuries.
 const MAX_SPAN: Span = Span::from_secs(10_000_000_000);
@@ -127,20 +127,22 @@ pub fn read(name: &str, input: Box<dyn Read + Send>) -> Result<BatsimWorkload, B
         problem: error.to_string(),
         hint: input::hint(error),
     };
-    let mut text = Vec::new();
-    input::unpacked(input)
-        .and_then(|input| BufReader::new(input).read_to_end(&mut text))
-        .map_err(|error| failure(&error))?;
+    let text = input::whole(input).map_err(|error| failure(&error))?;
+    if let Some(problem) = input::too_many_in_json(&text) {
+        return Err(BatsimError::Form { name: name.to_owned(), problem });
+    }
     let written: Written = serde_json::from_slice(&text).map_err(|error| match input::not_json(&error) {
         Some((place, problem)) => BatsimError::Json { name: name.to_owned(), place, problem },
-        None => BatsimError::Form { name: name.to_owned(), problem: error.to_string() },
+        None => BatsimError::Form { name: name.to_owned(), problem: line(&error.to_string()).into_owned() },
     })?;
     drop(text);
     let mut ids = FxHashSet::default();
     let mut jobs = Vec::with_capacity(written.jobs.len());
     for written_job in &written.jobs {
-        let fail =
-            |job: String, problem, hint| BatsimError::Job { name: name.to_owned(), job, problem, hint };
+        let fail = |job: String, problem: String, hint| {
+            let [job, problem] = [job, problem].map(|text| line(&text).into_owned());
+            BatsimError::Job { name: name.to_owned(), job, problem, hint }
+        };
         let job = job_of(written_job, &written.profiles)
             .map_err(|(problem, hint)| fail(written_job.id.shown(), problem, hint))?;
         if !ids.insert(job.id) {

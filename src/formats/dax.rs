@@ -8,6 +8,7 @@ use std::io::Read;
 use roxmltree::{Document, Node, ParsingOptions};
 use rustc_hash::FxHashMap;
 
+use super::input::too_many;
 use super::workflow_file::{ReadWorkflow, Uses, WorkflowFileError, built, whole};
 use crate::units::exponential;
 use crate::workflow::{Draft, Part, TaskDraft};
@@ -59,13 +60,15 @@ pub(super) fn read_text(name: &str, text: &[u8]) -> Result<ReadWorkflow, Workflo
     Dax { name, document: &document, draft: Draft::default(), at: Vec::new(), runtimes, sizes }.read()
 }
 
-/// The first line at which elements are nested deeper than [`DEEPEST`] or a tag is longer than [`LONGEST`], found without recursion and before
+/// The first line at which elements are nested deeper than [`DEEPEST`] or a tag is longer than [`LONGEST`], or the end of a text with far more
+/// elements and attributes than its jobs need, found without recursion and before
 /// the parser, which may recurse and compares each attribute of a tag with all others.
 ///
 /// It counts what looks like a tag, so text with `<` in a comment may be taken for one; a file that is well nested is never refused, since
 /// comments and character data are passed over.
 fn excess(text: &str) -> Option<(usize, String)> {
     let (bytes, mut depth, mut at) = (text.as_bytes(), 0_usize, 0);
+    let (mut values, mut jobs) = (0, 0);
     let after = |from: usize, end: &str| {
         memchr::memmem::find(&bytes[from..], end.as_bytes()).map(|found| from + found + end.len())
     };
@@ -76,10 +79,16 @@ fn excess(text: &str) -> Option<(usize, String)> {
             .into_iter()
             .find(|(begin, _)| rest.starts_with(begin.as_bytes()));
         if let Some((begin, end)) = passed {
-            at = after(open + begin.len(), end)?;
+            match after(open + begin.len(), end) {
+                Some(passed) => at = passed,
+                None => break,
+            }
             continue;
         }
-        let close = end_of_tag(bytes, open)?;
+        let Some((close, quoted)) = end_of_tag(bytes, open) else { break };
+        // An element, and the text behind it.
+        values += 2 + quoted;
+        jobs += usize::from(rest.starts_with(b"<job"));
         match (rest.get(1), bytes[close - 1]) {
             (Some(b'/'), _) => depth = depth.saturating_sub(1),
             (_, b'/') => {}
@@ -94,18 +103,19 @@ fn excess(text: &str) -> Option<(usize, String)> {
         }
         at = close + 1;
     }
-    None
+    too_many(values, jobs).map(|problem| (1 + memchr::memchr_iter(b'\n', bytes).count(), problem))
 }
 
-/// The `>` of the tag that begins at `open`; one within quotes is none.
-fn end_of_tag(bytes: &[u8], open: usize) -> Option<usize> {
-    let mut at = open;
+/// The `>` of the tag that begins at `open`, and the number of quoted values before it; one within quotes is none.
+fn end_of_tag(bytes: &[u8], open: usize) -> Option<(usize, usize)> {
+    let (mut at, mut quoted) = (open, 0);
     loop {
         at += memchr::memchr3(b'>', b'"', b'\'', &bytes[at..])?;
         match bytes[at] {
-            b'>' => return Some(at),
+            b'>' => return Some((at, quoted)),
             quote => at += 2 + memchr::memchr(quote, &bytes[at + 1..])?,
         }
+        quoted += 1;
     }
 }
 

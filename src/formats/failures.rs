@@ -32,6 +32,8 @@ use crate::units::{Span, Timestamp, Zone, grouped};
 
 /// The most rows of a file that are read.
 const MOST_ROWS: u64 = 100_000_000;
+/// The most nodes.
+const MOST_NODES: usize = 1_000_000;
 
 /// How a file is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -22,7 +22,8 @@ impl FileError {
         problem: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
-        Self { name: name.to_owned(), line, problem: problem.into(), hint: hint.into() }
+        let problem = crate::units::line(&problem.into()).into_owned();
+        Self { name: name.to_owned(), line, problem, hint: hint.into() }
     }
 
     /// An error about a whole file.

@@ -1,6 +1,8 @@
 //! Decompression and lines, shared by all readers.
 
 use std::io::{self, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
@@ -13,6 +15,20 @@ pub(crate) const MAX_LINE: usize = 64 * 1024;
 
 /// The most memory that unpacking xz may take, in KiB: four times what the strongest of its presets needs.
 const XZ_MEMORY: u32 = 256 * 1024;
+
+/// What a packed file may unpack to: so much, and so many times what has been read of it. Published files reach 48 times, but small ones.
+const MOST_UNPACKED: u64 = 64 << 20;
+const MOST_TIMES: u64 = 32;
+
+/// The largest file that is read as a whole, in bytes after decompression: a gigabyte.
+const MOST_WHOLE: u64 = 1_000_000_000;
+
+/// The longest line that is passed over: zeros without end are no log.
+const MOST_SKIPPED: usize = 64 << 20;
+
+/// The most values of a file in JSON or XML, and how many more each of its jobs may have.
+const MOST_VALUES: usize = 5_000_000;
+const VALUES_OF_A_JOB: usize = 100;
 
 /// Compressions that are recognised only to be named in an error.
 const FOREIGN: [(&[u8], &str); 4] =
@@ -31,13 +47,84 @@ pub(crate) fn unpacked(mut input: Box<dyn Read + Send>) -> io::Result<Box<dyn Re
     }
     let (gzip, xz) = (magic.starts_with(b"\x1f\x8b"), magic.starts_with(b"\xfd7zXZ"));
     let whole = io::Cursor::new(magic).chain(input);
-    Ok(match (gzip, xz) {
-        (true, _) => Box::new(MultiGzDecoder::new(BufReader::with_capacity(CHUNK, whole))),
-        (_, true) => {
-            Box::new(XzReader::new_mem_limit(BufReader::with_capacity(CHUNK, whole), true, XZ_MEMORY))
+    if !gzip && !xz {
+        return Ok(Box::new(whole));
+    }
+    let packed = Arc::new(AtomicU64::new(0));
+    let input = BufReader::with_capacity(CHUNK, Counted { input: whole, count: Arc::clone(&packed) });
+    let input: Box<dyn Read + Send> = match gzip {
+        true => Box::new(MultiGzDecoder::new(input)),
+        false => Box::new(XzReader::new_mem_limit(input, true, XZ_MEMORY)),
+    };
+    Ok(Box::new(Unpacked { input, packed, count: 0 }))
+}
+
+/// The whole of `input`, unpacked, without a byte-order mark.
+///
+/// # Errors
+/// As [`unpacked`], and [`io::ErrorKind::FileTooLarge`].
+pub(crate) fn whole(input: Box<dyn Read + Send>) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    unpacked(input)?.take(MOST_WHOLE + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MOST_WHOLE {
+        return Err(too_large(format!("it has more than {MOST_WHOLE} bytes")));
+    }
+    let begin = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    text.drain(..begin);
+    Ok(text)
+}
+
+fn too_large(problem: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, problem.into())
+}
+
+/// The problem of a file of so many values, if that is far more than its jobs need.
+pub(crate) fn too_many(values: usize, jobs: usize) -> Option<String> {
+    let most = MOST_VALUES.saturating_add(jobs.saturating_mul(VALUES_OF_A_JOB));
+    (values > most).then(|| format!("it has more than {most} values, and {jobs} jobs"))
+}
+
+/// The problem of a text in JSON with far more values than its jobs and files need. These have an `id` or a `name` each.
+pub(crate) fn too_many_in_json(text: &[u8]) -> Option<String> {
+    let values = memchr::memchr3_iter(b',', b'[', b'{', text).count();
+    too_many(values, 0)?;
+    let is_key = |end: usize| text[end..].trim_ascii_start().starts_with(b":");
+    let keys = |key: &str| {
+        memchr::memmem::find_iter(text, key.as_bytes()).filter(|at| is_key(at + key.len())).count()
+    };
+    too_many(values, keys("\"id\"") + keys("\"name\""))
+}
+
+/// A packed file, and how many bytes of it have been read.
+struct Counted<R> {
+    input: R,
+    count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(into)?;
+        self.count.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// What a packed file holds, as long as that is within reason.
+struct Unpacked {
+    input: Box<dyn Read + Send>,
+    packed: Arc<AtomicU64>,
+    count: u64,
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(into)?;
+        self.count += read as u64;
+        if self.count > MOST_UNPACKED + MOST_TIMES * self.packed.load(Ordering::Relaxed) {
+            return Err(too_large(format!("it unpacks to more than {MOST_TIMES} times its size")));
         }
-        _ => Box::new(whole),
-    })
+        Ok(read)
+    }
 }
 
 /// What the user can do about a failure to read.
@@ -46,6 +133,7 @@ pub(crate) fn hint(error: &io::Error) -> &'static str {
         io::ErrorKind::UnexpectedEof => "the file is cut short; fetch it again",
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => "the file is damaged; fetch it again",
         io::ErrorKind::Unsupported => "unpack it, or pack it with gzip",
+        io::ErrorKind::FileTooLarge => "if that is meant, unpack it first, or split it",
         _ => "",
     }
 }
@@ -152,9 +240,14 @@ impl Lines {
 
     /// Drops everything up to and including the next line feed; the first [`MAX_LINE`] bytes of the buffer stay.
     fn skip_rest_of_line(&mut self) -> io::Result<()> {
+        let mut skipped = 0;
         while !self.finished {
             (self.start, self.end) = (MAX_LINE, MAX_LINE);
             self.read_at_end()?;
+            skipped += self.end - MAX_LINE;
+            if skipped > MOST_SKIPPED {
+                return Err(too_large(format!("the line has more than {MOST_SKIPPED} bytes")));
+            }
             if let Some(at) = memchr::memchr(b'\n', &self.buffer[MAX_LINE..self.end]) {
                 self.start = MAX_LINE + at + 1;
                 return Ok(());
@@ -217,6 +310,17 @@ mod tests {
             let expected: Vec<_> = expected.into_iter().zip(1..).map(|(line, at)| (line, at, false)).collect();
             prop_assert_eq!(lines(&text, step), expected);
         }
+    }
+
+    #[test]
+    fn values_are_counted_against_jobs() {
+        let mut text = b"{\"jobs\": [".to_vec();
+        text.extend(std::iter::repeat_n(*b"0,", MOST_VALUES).flatten());
+        assert!(too_many_in_json(&text).is_some_and(|told| told.contains("and 0 jobs")));
+        text.extend(b"\"id\",");
+        assert!(too_many_in_json(&text).is_some(), "a value is no job");
+        text.extend(b"{\"id\" : 1}");
+        assert_eq!(too_many_in_json(&text), None);
     }
 
     #[test]

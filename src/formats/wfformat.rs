@@ -57,6 +57,9 @@ pub(super) fn read_text(name: &str, text: &[u8]) -> Result<ReadWorkflow, Workflo
     let wrong = |place: Option<&str>, problem: String, hint| {
         Err(WorkflowFileError::new(name, place.map(str::to_owned), problem, hint))
     };
+    if let Some(problem) = input::too_many_in_json(text) {
+        return wrong(None, problem, "");
+    }
     let written: Written = match serde_json::from_slice(text) {
         Ok(written) => written,
         Err(error) => {

@@ -1,15 +1,13 @@
 //! What the readers of workflows share: errors with their place, and files that are named at each of their uses.
 
-use std::io::{BufReader, Read};
+use std::io::Read;
 
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::input;
+use crate::units::line;
 use crate::workflow::{Draft, Part, Workflow, WorkflowError};
-
-/// The largest file of a workflow that is read, in bytes after decompression: a gigabyte.
-const MOST: u64 = 1_000_000_000;
 
 /// A workflow that was read.
 #[derive(Clone, Debug)]
@@ -40,7 +38,8 @@ impl WorkflowFileError {
         problem: impl Into<String>,
         hint: &'static str,
     ) -> Self {
-        Self { name: name.to_owned(), place, problem: problem.into(), hint }
+        let problem = line(&problem.into()).into_owned();
+        Self { name: name.to_owned(), place, problem, hint }
     }
 
     /// What the user can do about it, if anything.
@@ -51,21 +50,8 @@ impl WorkflowFileError {
 
 /// The whole of `input`, decompressed.
 pub(super) fn whole(name: &str, input: Box<dyn Read + Send>) -> Result<Vec<u8>, WorkflowFileError> {
-    let mut text = Vec::new();
-    let read =
-        input::unpacked(input).and_then(|input| BufReader::new(input).take(MOST + 1).read_to_end(&mut text));
-    match read {
-        Ok(_) if text.len() as u64 > MOST => {
-            Err(WorkflowFileError::new(name, None, "it has more than 1000000000 bytes", "split the workflow"))
-        }
-        Ok(_) => {
-            // Without a byte-order mark.
-            let begin = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-            text.drain(..begin);
-            Ok(text)
-        }
-        Err(error) => Err(WorkflowFileError::new(name, None, error.to_string(), input::hint(&error))),
-    }
+    input::whole(input)
+        .map_err(|error| WorkflowFileError::new(name, None, error.to_string(), input::hint(&error)))
 }
 
 /// Builds the workflow; `place` says where a part was written.

@@ -8,7 +8,7 @@
 use crate::metrics::Ratio;
 use crate::model::ProcSet;
 use crate::platform::ProcTime;
-use crate::units::{Energy, Money, Rate};
+use crate::units::{Energy, Money, Rate, no_formula};
 
 const NANOS: u64 = 1_000_000_000;
 const EIGHT_DIGITS: u64 = 100_000_000;
@@ -268,9 +268,10 @@ impl Label {
     }
 }
 
-/// A text as a cell: quoted where necessary, and always on one line.
+/// A text as a cell: quoted where necessary, always on one line, and never a formula.
 pub(super) fn text(written: &str) -> String {
     let line: String = written.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = no_formula(&line).into_owned();
     if line.contains([',', '"']) { format!("\"{}\"", line.replace('"', "\"\"")) } else { line }
 }
 
@@ -368,5 +369,6 @@ mod tests {
     fn texts_stay_in_their_cell() {
         assert_eq!(text("delft"), "delft");
         assert_eq!(text("a, \"b\"\nc"), "\"a, \"\"b\"\" c\"");
+        assert_eq!(text("=1,2"), "\"'=1,2\"");
     }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use self::lock::FolderLock;
 use super::OutputError;
 use super::batsim::{self, Batsim};
+use super::files;
 use super::ledger;
 use super::lines::Lines;
 use super::mark::{FileMark, OutputMark, OutputSync};
@@ -354,7 +355,7 @@ fn remove_stale(folder: &Path, files: &[&str]) -> Result<(), OutputError> {
 /// Writes a file so that it appears whole or not at all.
 pub(crate) fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), OutputError> {
     let part = path.with_added_extension("part");
-    let written = fs::write(&part, text).and_then(|()| fs::rename(&part, path));
+    let written = files::write(&part, text).and_then(|()| fs::rename(&part, path));
     written.map_err(|error| {
         // Half a file is useless, and the run has already failed to write it.
         let _ = fs::remove_file(&part);

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::OutputError;
+use super::files;
 use super::mark::FileMark;
 
 /// Large enough that the cost of a write is negligible per row, small enough to stay in the cache.
@@ -72,6 +73,7 @@ impl MarkedFile {
         access: &OpenOptions,
         mut each: impl FnMut(&[u8]) -> Result<(), OutputError>,
     ) -> Result<Self, OutputError> {
+        files::own(&path).map_err(OutputError::place("open the file", &path))?;
         let mut file = match access.open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(OutputError::Gone { path }),
@@ -118,7 +120,7 @@ impl Lines<File> {
 
     /// Creates or empties the file at `path`.
     pub(super) fn create(path: PathBuf, header: &str) -> Result<Self, OutputError> {
-        let file = File::create(&path).map_err(OutputError::place("create the file", &path))?;
+        let file = files::create(&path).map_err(OutputError::place("create the file", &path))?;
         Ok(Self::new(file, path, header))
     }
 }

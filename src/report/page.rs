@@ -22,7 +22,7 @@ pub use files::{FigureFiles, FigureFormat};
 
 use super::charts::{Chart, Theme};
 use crate::model::{JobClasses, NetworkSpec, WorkflowSubmission};
-use crate::output::RunFolder;
+use crate::output::{RunFolder, files as outputs};
 use crate::study::StudyTable;
 
 /// Options of a report, beyond what its runs determine.
@@ -172,7 +172,7 @@ fn create(folder: &Path) -> Result<(), ReportError> {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
-    fs::write(path, bytes).map_err(ReportError::place("write", path))
+    outputs::write(path, bytes).map_err(ReportError::place("write", path))
 }
 
 /// Converts a text to a part of a file name.

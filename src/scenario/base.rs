@@ -1,11 +1,12 @@
 //! A scenario before overrides: read once, and assembled repeatedly with other values.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use super::set::shell_word;
 use super::traces::Traces;
 use super::tree::{Node, Origins};
+use crate::output::files;
 use crate::scenario::problem::{Problem, ScenarioError};
 
 /// True for the usual names of logs.
@@ -37,9 +38,9 @@ impl Base {
     /// # Errors
     /// If it cannot be read, or is not valid TOML.
     pub(crate) fn load(file: &Path) -> Result<Self, ScenarioError> {
-        let text = fs::read_to_string(file).map_err(|error| {
+        let text = files::text(file).map_err(|error| {
             let unreadable = ScenarioError::unreadable(file, &error);
-            if error.kind() == io::ErrorKind::InvalidData && is_log(file) {
+            if matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::FileTooLarge) && is_log(file) {
                 return unreadable.first_with_hint(replay(file));
             }
             unreadable

@@ -1,7 +1,7 @@
 //! Assembles a scenario from its file, the site files that it uses, repeated sites, and `--set`.
 
+use std::io;
 use std::path::{Path as FilePath, PathBuf};
-use std::{fs, io};
 
 use super::catalogue::{CATALOGUE, from_catalogue};
 use super::names::near;
@@ -9,6 +9,7 @@ use super::problem::Problem;
 use super::set::{Override, Set, Stage};
 use super::tree::{Entry, Node, Origins, Path, Place, Value};
 use crate::broker::outside::NAME;
+use crate::output::files;
 
 /// The largest number of sites.
 pub(super) const MOST_SITES: usize = 20_000;
@@ -224,7 +225,7 @@ impl Document {
 fn find(name: &str, base: &FilePath, scenario: &FilePath) -> Result<(String, String, PathBuf), String> {
     for folder in [base, scenario] {
         let path = folder.join(name);
-        match fs::read_to_string(&path) {
+        match files::text(&path) {
             Ok(text) => {
                 let folder = path.parent().unwrap_or(FilePath::new("")).to_owned();
                 return Ok((path.display().to_string(), text, folder));

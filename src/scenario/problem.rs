@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fmt, io};
 
+use crate::units::line;
+
 /// A mistake in a scenario, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -25,7 +27,8 @@ pub struct ScenarioError(pub Vec<Problem>);
 
 impl Problem {
     pub(crate) fn new(place: impl Into<String>, key: &str, message: impl Into<String>) -> Self {
-        Self { place: place.into(), key: key.to_owned(), message: message.into(), hint: None, order: (0, 0) }
+        let [key, message] = [key, &message.into()].map(|text| line(text).into_owned());
+        Self { place: place.into(), key, message, hint: None, order: (0, 0) }
     }
 
     #[must_use]

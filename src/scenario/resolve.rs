@@ -25,17 +25,20 @@ use super::tree::{Node, Path};
 use crate::grid::Policies;
 use crate::metrics::{Definitions, Penalty, Window};
 use crate::model::{
-    BrokerSpec, GridSpec, NetworkSpec, PlanningTime, RegistryError, Replan, SiteSpec, WorkflowSettings,
+    BrokerSpec, GridSpec, MAX_PROCESSORS, NetworkSpec, PlanningTime, RegistryError, Replan, SiteSpec,
+    WorkflowSettings,
 };
 use crate::scenario::document::MOST_SITES;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Engine, Or};
 use crate::scenario::problem::Problem;
-use crate::units::{Span, Time};
+use crate::units::{Span, Time, grouped};
 pub(super) use energy::Calendar;
 
 /// The most pools of a policy that plans whole workflows.
 const MOST_LINKED: usize = 2_000;
+/// The most reports that may be on their way at once.
+const MOST_REPORTS: u64 = 1_000_000;
 
 /// Collects the problems of a scenario while it is resolved.
 pub(super) struct Checker<'a> {
@@ -84,6 +87,12 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         let message = "it has no effect: no site has a trace, or prices by the hour of its day";
         checker.warn(&top.key("calendar"), message);
     }
+    let machines = sites.iter().flat_map(|site| &site.partitions);
+    let processors: u64 = machines.map(|part| u64::from(part.processors())).sum();
+    if checker.problems.is_empty() && processors > u64::from(MAX_PROCESSORS) {
+        let message = format!("the sites have {processors} processors in all; the most is {MAX_PROCESSORS}");
+        checker.wrong(&top.key("site"), message);
+    }
     checker.events(keys.event.as_deref().unwrap_or_default(), &mut sites);
     for (at, spec) in sites.iter().enumerate() {
         checker.policy(&top.key("site").item(at), spec);
@@ -98,6 +107,9 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     }
     let network = checker.network(&keys.network, &sites, broker.is_some());
     let network = NetworkSpec { storages: checker.storages(written), ..network };
+    if let (Some(spec), true) = (&broker, checker.problems.is_empty()) {
+        checker.reports_on_their_way(&top.key("broker"), spec, &sites, &network);
+    }
     let faults = keys.fault.as_deref().unwrap_or_default();
     let broker = checker.faults(faults, keys.broker.as_ref(), broker, &sites, &network);
     let own = written.iter().zip(&sites).enumerate();
@@ -262,6 +274,33 @@ impl Checker<'_> {
             workflow: WorkflowSettings::default(),
             heartbeat: None,
             faults: Vec::new(),
+        }
+    }
+
+    /// Refuses an interval of reports that is so far below the latency that those on their way would fill the memory.
+    fn reports_on_their_way(
+        &mut self,
+        path: &Path,
+        broker: &BrokerSpec,
+        sites: &[SiteSpec],
+        network: &NetworkSpec,
+    ) {
+        let interval = broker.monitoring_interval;
+        if interval.is_zero() {
+            return;
+        }
+        let of_site = |(at, site): (usize, &SiteSpec)| {
+            let sent = network.link(0, at + 1).latency.micros() / interval.micros();
+            sent.saturating_mul(site.partitions.len() as u64)
+        };
+        let reports = sites.iter().enumerate().map(of_site).fold(0, u64::saturating_add);
+        if reports > MOST_REPORTS {
+            let message = format!(
+                "{} reports would be on their way at once, with a latency that is so much longer; the most is {}: give a longer interval",
+                grouped(reports),
+                grouped(MOST_REPORTS)
+            );
+            self.wrong(&path.key("monitoring_interval"), message);
         }
     }
 

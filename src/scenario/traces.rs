@@ -8,6 +8,7 @@ use crate::formats::FileError;
 use crate::formats::failures::{self, FailureFacts, FailureOptions};
 use crate::formats::series::{self, SeriesFacts, SeriesOptions};
 use crate::model::{FailureTrace, Trace};
+use crate::output::files;
 use crate::scenario::archive;
 
 /// A trace of values, and what was read of its file.
@@ -64,7 +65,7 @@ fn known<How: Clone + PartialEq, What: Clone>(
     let name = short(file);
     let unreadable = |problem: String| FileError::about(name, problem);
     let path = if archive::names(file) { archive::find(file) } else { Ok(Path::new(file).to_owned()) };
-    let open = File::open(path.map_err(unreadable)?).map_err(|error| unreadable(error.to_string()))?;
+    let open = files::open(&path.map_err(unreadable)?).map_err(|error| unreadable(error.to_string()))?;
     let what = read(name, Box::new(open))?;
     known.push((file.to_owned(), how.clone(), what.clone()));
     Ok(what)

@@ -160,6 +160,9 @@ pub enum StoreError {
         /// The symptom.
         why: String,
     },
+    /// A run ended before its first snapshot, or while its store was being made.
+    #[error("the run of `{}` ended before its first snapshot: there is nothing to go on from", .0.display())]
+    Unsaved(PathBuf),
     /// No snapshot can be used.
     #[error("no snapshot of `{}` can be used{}", path.display(), list(skipped))]
     NoSnapshot {
@@ -249,9 +252,7 @@ impl StoreError {
                 Part::Block(_) => "use a snapshot from before that block, or start the run again",
                 _ => "use another snapshot: `gridemu snapshots` lists those that are intact",
             },
-            Self::NoSnapshot { skipped, .. } if skipped.is_empty() => {
-                "the run was killed before its first snapshot; start it again in another folder"
-            }
+            Self::Unsaved(_) => "begin it again: the same command takes the same folder",
             Self::NoSnapshot { .. } => "restore the store from a copy, or start the run again",
             Self::Unknown { .. } => "`gridemu snapshots` lists those that there are",
             Self::Last { .. } => "remove the folder if you do not need the run any more",

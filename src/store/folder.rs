@@ -308,7 +308,12 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        Err(StoreError::NoSnapshot { path: self.folder.clone(), skipped })
+        let path = self.folder.clone();
+        Err(if skipped.is_empty() {
+            StoreError::Unsaved(path)
+        } else {
+            StoreError::NoSnapshot { path, skipped }
+        })
     }
 
     /// Makes this snapshot the newest: later snapshots and blocks belong to a future that is now discarded. The journal stays.

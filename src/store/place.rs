@@ -18,9 +18,7 @@ pub(super) fn refuse_others(folder: &Path) -> Result<(), StoreError> {
         let finished = finished::read(folder)?.is_some();
         return Err(StoreError::Occupied { path, title: about.title, finished });
     }
-    // The remains of a process that was killed while it made a store here.
-    let ours = |name: &String| [LOCK, RUN].contains(&name.as_str()) || generation::is_leftover(name);
-    match names.iter().find(|name| !ours(name)) {
+    match names.iter().find(|name| !is_remains(name)) {
         None => Ok(()),
         Some(name) if name == BLOCKS || name.starts_with("snapshot-") => {
             Err(StoreError::Foreign { path, what: format!("it holds `{name}` but no marker") })
@@ -44,13 +42,13 @@ pub(super) fn refuse_no_store(folder: &Path) -> Result<(), StoreError> {
     if folder.join(MARKER).exists() {
         return Ok(());
     }
-    let names = generation::names(folder)?;
-    let what = if names.is_empty() {
-        "it is empty: nothing has been saved in it".to_owned()
-    } else if names.iter().any(|name| name == RUN || name == LOCK) {
-        format!("the file `{MARKER}` is not there; it was being made, or the file was removed")
-    } else {
-        format!("the file `{MARKER}` is not there")
-    };
-    Err(StoreError::Foreign { path: folder.to_owned(), what })
+    if generation::names(folder)?.iter().all(|name| is_remains(name)) {
+        return Err(StoreError::Unsaved(folder.to_owned()));
+    }
+    Err(StoreError::Foreign { path: folder.to_owned(), what: format!("the file `{MARKER}` is not there") })
+}
+
+/// Whether a process may leave a file of this name that is killed while it makes a store.
+fn is_remains(name: &str) -> bool {
+    [LOCK, RUN].contains(&name) || generation::is_leftover(name)
 }

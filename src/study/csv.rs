@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::metrics::Outcomes;
 use crate::model::Outcome;
 use crate::study::{RunStatus, StudyRow, StudyTable};
+use crate::units::{no_formula, unguarded};
 
 /// The error of a table that cannot be written or read.
 #[derive(Debug, Error)]
@@ -68,7 +69,10 @@ impl StudyTable {
     pub fn write_csv(&self, to: impl Write) -> Result<(), StudyError> {
         let mut csv = csv::Writer::from_writer(to);
         let columns = ["run"].into_iter().chain(self.axes.iter().map(String::as_str)).chain(FIXED);
-        csv.write_record(columns.chain(self.measures.iter().map(String::as_str)))?;
+        for column in columns.chain(self.measures.iter().map(String::as_str)) {
+            csv.write_field(&*no_formula(column))?;
+        }
+        csv.write_record(None::<&[u8]>)?;
         for row in &self.rows {
             let (status, error) = match &row.status {
                 RunStatus::Done => ("done", ""),
@@ -76,7 +80,7 @@ impl StudyTable {
             };
             csv.write_field(row.run.to_string())?;
             for label in &row.point {
-                csv.write_field(label)?;
+                csv.write_field(&*no_formula(label))?;
             }
             for cell in [row.seed.to_string(), status.to_owned(), row.jobs.to_string()] {
                 csv.write_field(cell)?;
@@ -86,7 +90,7 @@ impl StudyTable {
             }
             for cell in [if row.unstable { "yes" } else { "no" }, &row.scenario_hash, &row.fingerprint, error]
             {
-                csv.write_field(cell)?;
+                csv.write_field(&*no_formula(cell))?;
             }
             for value in &row.values {
                 csv.write_field(value.map(|value| value.to_string()).unwrap_or_default())?;
@@ -119,10 +123,11 @@ impl StudyTable {
             }
         }
         let measures = seed + FIXED.len();
+        let own = |cell: &str| unguarded(cell).to_owned();
         let mut table = Self {
             name: name.to_owned(),
-            axes: columns.iter().take(seed).skip(1).map(str::to_owned).collect(),
-            measures: columns.iter().skip(measures).map(str::to_owned).collect(),
+            axes: columns.iter().take(seed).skip(1).map(own).collect(),
+            measures: columns.iter().skip(measures).map(own).collect(),
             baseline: None,
             dates: Vec::new(),
             rows: Vec::new(),
@@ -136,7 +141,7 @@ impl StudyTable {
             };
             let status = match &record[seed + 1] {
                 "done" => RunStatus::Done,
-                "failed" => RunStatus::Failed(record[seed + FIXED.len() - 1].to_owned()),
+                "failed" => RunStatus::Failed(own(&record[seed + FIXED.len() - 1])),
                 _ => return Err(row.wrong(seed + 1, "`done` or `failed`")),
             };
             let unstable = match &record[seed + 9] {
@@ -155,7 +160,7 @@ impl StudyTable {
             });
             table.rows.push(StudyRow {
                 run: row.whole(0)?,
-                point: record.iter().take(seed).skip(1).map(str::to_owned).collect(),
+                point: record.iter().take(seed).skip(1).map(own).collect(),
                 seed: row.whole(seed)?,
                 status,
                 jobs: row.whole(seed + 2)?,
@@ -217,7 +222,7 @@ mod tests {
             dates: Vec::new(),
             rows: vec![
                 row(1, "easy[order=sjf]", RunStatus::Done, vec![Some(0.1 + 0.2), None]),
-                row(2, "a, \"b\"", RunStatus::Failed("two\nlines".to_owned()), vec![None, Some(1e-9)]),
+                row(2, "=a, \"b\"", RunStatus::Failed("two\nlines".to_owned()), vec![None, Some(1e-9)]),
             ],
         }
     }

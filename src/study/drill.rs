@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -20,7 +19,7 @@ use crate::experiment::{GridFrom, Progress, Run, RunError, RunErrorKind, validat
 use crate::grid::Policies;
 use crate::metrics::{GridSummary, Outcomes};
 use crate::model::{Cause, Origin, Outcome, did_you_mean, nearest};
-use crate::output::{ReadError, RunFolder};
+use crate::output::{ReadError, RunFolder, files};
 use crate::scenario::{Count, Counted, DRILLS, Drill, Figure, Override, Scenario, ScenarioError};
 
 /// A broker that is drilled.
@@ -131,7 +130,7 @@ impl DrillFile {
         {
             return Ok(Self::of(Path::new(file.path), Cow::Borrowed(file.text)));
         }
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = files::text(path).map_err(|error| {
             let near = did_you_mean(nearest(written, Drill::names()));
             let names: Vec<&str> = Drill::names().collect();
             RunError::request(format!("there is no drill `{written}`{near}, and no such file: {error}"))

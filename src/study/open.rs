@@ -1,11 +1,11 @@
 //! Opens studies by their paths: the store of a campaign, its table, or a table of the user's own.
 
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::campaign::{About, TABLE};
 use crate::experiment::RunError;
+use crate::output::files;
 use crate::scenario::shell_word;
 use crate::store::{ResultStore, StoreError, StoreOptions};
 use crate::study::StudyTable;
@@ -38,7 +38,7 @@ fn place_of(path: &Path) -> &Path {
 /// True if the first column of a file is that of every study.
 fn is_table(path: &Path) -> bool {
     let mut first = String::new();
-    let read = File::open(path).and_then(|file| BufReader::new(file).take(10).read_line(&mut first));
+    let read = files::open(path).and_then(|file| BufReader::new(file).take(10).read_line(&mut first));
     read.is_ok() && first.starts_with("run,")
 }
 
@@ -59,7 +59,7 @@ pub fn read_study(path: &Path) -> Result<StudyTable, RunError> {
         RunError::request(format!("`{}`: {problem}", file.display()))
             .with_hint("give the store of a campaign, or a complete table of `gridemu campaign`")
     };
-    let open = File::open(&file).map_err(|error| fail(format!("cannot be read: {error}")))?;
+    let open = files::open(&file).map_err(|error| fail(format!("cannot be read: {error}")))?;
     let table = StudyTable::read_csv(&name_of(&file), BufReader::new(open))
         .map_err(|error| fail(error.to_string()))?;
     let (baseline, dates) = About::read(path).map(|about| (about.baseline, about.dates)).unwrap_or_default();

@@ -11,7 +11,6 @@ mod statement;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -20,6 +19,7 @@ use super::campaign::{Campaign, CampaignOptions, CampaignRan, MEASURES};
 use crate::experiment::{Control, RunError};
 use crate::grid::Policies;
 use crate::model::JobClasses;
+use crate::output::files;
 use crate::scenario::archive;
 use crate::study::claims::{
     Claim, ClaimError, Judgement, Measured, Runs, check_claim, concerns, judge, measure_claim, refuse,
@@ -253,7 +253,7 @@ fn missing_log(value: &toml::Value) -> Option<String> {
 }
 
 fn parsed(path: &Path) -> Result<toml::Value, RunError> {
-    let text = fs::read_to_string(path).map_err(|error| {
+    let text = files::text(path).map_err(|error| {
         RunError::request(format!("`{}` cannot be read: {error}", path.display()))
             .with_hint("the `campaign` of a claim is a file in the folder of the claims")
     })?;

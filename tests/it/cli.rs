@@ -12,6 +12,7 @@ mod figures;
 mod forked;
 mod forked_workflows;
 mod good;
+mod guarded;
 mod options;
 mod pages;
 mod reports;

@@ -63,6 +63,12 @@ fn cases() -> Vec<Case> {
             "tests/it/scenarios/killed/fronts.toml",
             &["--set", "checkpoint.every_events=20"],
         ),
+        // What is made of the files once the run has ended.
+        Case::run(
+            "followed",
+            "configs/quickstart.toml",
+            &["--trace", "--report=page.html", "--set", "until=3 d", "--set", "checkpoint.every_virtual=6 h"],
+        ),
         Case::run("paced", "tests/it/scenarios/killed/everything.toml", &["--pace", "1000000"]),
         Case::replay("replay", &["--policy", "easy"]),
         Case::replay(
@@ -85,6 +91,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
         "workflows.csv",
         "transfers.csv",
         "fronts.csv",
+        "trace.json",
         "batsim/out_jobs.csv",
         "scenario.toml",
         "summary.json",
@@ -118,9 +125,7 @@ fn killed(command: &mut Command, after: Duration) -> (bool, Output) {
 
 /// Whether a run ended before its first snapshot.
 fn is_unsaved(said: &str) -> bool {
-    ["has no snapshot", "it was being made", "nothing has been saved in it"]
-        .iter()
-        .any(|why| said.contains(why))
+    said.contains("ended before its first snapshot") && said.contains("hint: begin it again")
 }
 
 /// Numbers that are not the same in two runs of the tests: moments to kill at.
@@ -150,12 +155,12 @@ fn kill(
     dice: &mut Dice,
 ) -> u32 {
     let folder = tempfile::tempdir().unwrap();
-    let mut kills = 0;
+    let (mut kills, mut anew) = (0, false);
     loop {
         let mut command = Command::new(cargo_bin!("gridemu"));
         command.current_dir(folder.path()).args(["resume", "store"]);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
-        let has_begun = folder.path().join("store").exists();
+        let has_begun = folder.path().join("store").exists() && !std::mem::take(&mut anew);
         let command = if has_begun { &mut command } else { &mut case.command(folder.path(), store) };
         // Most of them in the beginning or in the middle, some of them when the run is over.
         let (was_killed, output) = killed(command, took.mul_f64(dice.share().powi(2) * 1.1));
@@ -169,9 +174,9 @@ fn kill(
         } else if output.status.success() {
             break;
         } else {
-            // Killed before anything was saved: the run says so, and begins anew.
+            // Killed before anything was saved: it says so, and the same command begins it again.
             assert!(is_unsaved(&said) && kills > 0, "{} after {kills} kills: {said}", case.name);
-            std::fs::remove_dir_all(folder.path().join("store")).unwrap();
+            anew = true;
             continue;
         }
         // Often enough: to the end now.
@@ -185,13 +190,14 @@ fn kill(
         );
         let said = String::from_utf8_lossy(&output.stderr);
         if is_unsaved(&said) {
-            std::fs::remove_dir_all(folder.path().join("store")).unwrap();
+            anew = true;
             continue;
         }
         assert!(output.status.success(), "{} after {kills} kills: {said}", case.name);
         break;
     }
     legal(&folder.path().join("out"));
+    assert_eq!(case.name == "followed", folder.path().join("page.html").exists(), "{}", case.name);
     let found = files(&folder.path().join("out"));
     assert_eq!(found.keys().collect::<Vec<_>>(), whole.keys().collect::<Vec<_>>(), "{}", case.name);
     for (name, text) in found {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::GoesOn;
+use crate::output::files;
 
 /// The name of the file in the folder of a store.
 pub(in crate::experiment) const FILE: &str = "conversation";
@@ -27,7 +28,7 @@ pub(super) struct Journal {
 impl Journal {
     /// Begins a journal with the greeting and its answer.
     pub(super) fn create(path: &Path, greeting: &[u8], hello: &[u8]) -> Result<Self, String> {
-        let file = File::create(path).map_err(|error| trouble("created", path, &error))?;
+        let file = files::create(path).map_err(|error| trouble("created", path, &error))?;
         let mut journal = Self { path: path.to_owned(), file: BufWriter::new(file), pending: Vec::new() };
         journal.note(b'>', greeting);
         journal.note(b'<', hello);

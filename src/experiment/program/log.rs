@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::experiment::RunError;
+use crate::output::files;
 
 /// The file of a conversation.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ impl Log {
     /// # Errors
     /// `RunErrorKind::Request` if it cannot be created.
     pub(super) fn create(path: &Path) -> Result<Self, RunError> {
-        let file = File::create(path).map_err(|error| {
+        let file = files::create(path).map_err(|error| {
             RunError::request(format!("cannot write the broker's log `{}`: {error}", path.display()))
         })?;
         Ok(Self { path: path.to_owned(), file: BufWriter::new(file) })

@@ -1,6 +1,6 @@
 //! Rows of nodes, in any order, become the outages of each node.
 
-use super::{FailureFacts, Failures, FileError, Outage, Span, Timestamp, natural};
+use super::{FailureFacts, Failures, FileError, MOST_NODES, Outage, Span, Timestamp, natural};
 use crate::model::NodeOutages;
 
 /// A stretch in which a node was available, or was not, in microseconds since 1970.
@@ -25,10 +25,16 @@ pub(super) struct Draft {
 
 impl Draft {
     /// A node of this name, beside those that are there.
-    pub(super) fn node(&mut self, name: String) -> u32 {
+    ///
+    /// # Errors
+    /// There are too many.
+    pub(super) fn node(&mut self, name: String) -> Result<u32, (String, String)> {
+        if self.names.len() == MOST_NODES {
+            return Err((format!("it has more than {MOST_NODES} nodes"), String::new()));
+        }
         self.names.push(name);
         self.last.push(i64::MIN);
-        self.names.len() as u32 - 1
+        Ok(self.names.len() as u32 - 1)
     }
 
     /// The number of nodes.

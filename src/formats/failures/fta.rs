@@ -120,7 +120,7 @@ pub(super) fn read(
                     Some(node) => *node,
                     None => {
                         let name = of(columns.name);
-                        let node = draft.node(if is_null(name) { key.clone() } else { name.to_owned() });
+                        let node = draft.node(if is_null(name) { key.clone() } else { name.to_owned() })?;
                         nodes.insert(key.clone(), node);
                         node
                     }

@@ -96,7 +96,11 @@ pub(super) fn read(
             }
             told.nodes = told.nodes.max(count.and_then(|at| cells[at].parse().ok()).unwrap_or_default());
             let number = number(node, "node")?;
-            let node = *told.failed.entry(number).or_insert_with(|| draft.node(number.to_string()));
+            let node = match told.failed.get(&number) {
+                Some(node) => *node,
+                None => draft.node(number.to_string())?,
+            };
+            told.failed.insert(number, node);
             let from = instant(&cells[started], &options.zone, None)?;
             let to = instant(&cells[fixed], &options.zone, from)?;
             let (Some(from), Some(to)) = (from, to) else {
@@ -140,7 +144,8 @@ pub(super) fn read(
     let failed: BTreeSet<u32> = chosen.failed.keys().copied().collect();
     let sound = (chosen.nodes as usize).saturating_sub(failed.len());
     for number in (0..).filter(|number| !failed.contains(number)).take(sound) {
-        draft.node(u32::to_string(&number));
+        let node = draft.node(u32::to_string(&number));
+        node.map_err(|(problem, hint)| FileError::new(rows.name, 0, problem, hint))?;
     }
     let names = CAUSES.iter().copied().chain(["none named"]).zip(of_cause).filter(|(_, count)| *count > 0);
     draft.facts.causes = names.map(|(name, count)| (name.to_lowercase(), count)).collect();

@@ -76,6 +76,9 @@ impl<'a> Rows<'a> {
             let next = self.lines.next();
             let next = next.map_err(|error| fail(error.to_string(), input::hint(&error).to_owned()))?;
             let Some(line) = next else { return Ok(None) };
+            if number > 2 * MOST_ROWS {
+                return Err(fail(format!("it has more than {} lines", 2 * MOST_ROWS), String::new()));
+            }
             if line.cut {
                 return Err(fail("the line has more than 65536 bytes".to_owned(), String::new()));
             }

@@ -30,17 +30,26 @@ const KNOWN: [&str; 26] = [
     "Note",
 ];
 
+/// The most bytes of header comments that are kept.
+const MOST: usize = 1 << 20;
+
 /// The header of a log. Every label is optional, and some logs have no header at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Label, value, line.
     pairs: Vec<(String, String, u64)>,
+    /// How many bytes it has been made of.
+    bytes: usize,
 }
 
 impl Header {
     /// Adds comment line number `number` (with its `;`). A line without a label continues the value before it, on a
-    /// new line.
+    /// new line. Behind the first mebibyte no comment is kept.
     pub(super) fn add(&mut self, number: u64, line: &[u8]) {
+        self.bytes = self.bytes.saturating_add(line.len());
+        if self.bytes > MOST {
+            return;
+        }
         let text = String::from_utf8_lossy(line);
         let text = text.trim().trim_start_matches(';').trim();
         if let Some((label, value)) = label(text) {
@@ -146,6 +155,16 @@ mod tests {
         let header = header("; Information: first\n;    http://www.example.org/\n;\n; Note: x");
         assert_eq!(header.get("information"), Some("first\nhttp://www.example.org/"));
         assert_eq!(header.pairs().count(), 2);
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut header = Header::default();
+        let line = format!("; Note: {}", "x".repeat(92));
+        (1..=100_000).for_each(|number| header.add(number, line.as_bytes()));
+        assert_eq!(header.pairs().count(), MOST / 100);
+        header.add(u64::MAX, b"; Note: x");
+        assert_eq!(header.pairs().count(), MOST / 100);
     }
 
     #[test]

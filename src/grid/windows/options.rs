@@ -106,7 +106,8 @@ pub(super) struct Lag {
 }
 
 impl Lag {
-    const FIRST: Span = Span::from_secs(3_600);
+    /// Short: machines may come and go each microsecond.
+    const FIRST: Span = Span::from_micros(1_000);
     const MOST: Span = Span::from_secs(86_400);
     /// The number of records that may wait: enough for a merge at full speed, few enough to stay in the cache.
     const FEW: usize = 1_024;

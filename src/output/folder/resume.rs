@@ -12,12 +12,12 @@ use super::{
 use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
 use crate::model::SiteSpec;
-use crate::output::OutputError;
 use crate::output::batsim::Batsim;
 use crate::output::lines::{Lines, MarkedFile};
 use crate::output::mark::{FileMark, OutputMark};
 use crate::output::names::Names;
 use crate::output::rows::Columns;
+use crate::output::{OutputError, files};
 
 impl OutputDir {
     /// Continues the files in `folder` from the mark. Each file is read up to there and compared; what was written
@@ -108,7 +108,7 @@ impl OutputDir {
 }
 
 fn copy(from: PathBuf, to: PathBuf, file: &FileMark) -> Result<(), OutputError> {
-    let mut copied = File::create(&to).map_err(OutputError::place("create the file", &to))?;
+    let mut copied = files::create(&to).map_err(OutputError::place("create the file", &to))?;
     let write = |bytes: &[u8]| copied.write_all(bytes).map_err(OutputError::place("write", &to));
     MarkedFile::read(from, file, File::options().read(true), write).map(|_| ())
 }

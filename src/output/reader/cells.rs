@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, ProcSet, RejectReason, TransferOutcome};
-use crate::units::{Energy, Money, Rate, Span, Time};
+use crate::units::{Energy, Money, Rate, Span, Time, unguarded};
 
 pub(super) const SECONDS: &str = "a time in seconds";
 
@@ -82,13 +82,13 @@ impl<T: Cell> Cell for Option<T> {
 
 impl Cell for Box<str> {
     fn parse(cell: &[u8], _: &mut NamePool) -> Result<Self, &'static str> {
-        std::str::from_utf8(cell).map(Self::from).map_err(|_| "text in UTF-8")
+        std::str::from_utf8(cell).map(|text| unguarded(text).into()).map_err(|_| "text in UTF-8")
     }
 }
 
 impl Cell for Arc<str> {
     fn parse(cell: &[u8], NamePool(names): &mut NamePool) -> Result<Self, &'static str> {
-        let text = std::str::from_utf8(cell).map_err(|_| "text in UTF-8")?;
+        let text = unguarded(std::str::from_utf8(cell).map_err(|_| "text in UTF-8")?);
         if let Some(found) = names.get(text) {
             return Ok(Self::clone(found));
         }

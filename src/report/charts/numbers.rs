@@ -1,5 +1,7 @@
 //! The numbers behind a chart, as a table.
 
+use crate::units::no_formula;
+
 /// A table of the numbers that a chart shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
@@ -20,7 +22,8 @@ impl Numbers {
         let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
         // Writing to a vector cannot fail, and each cell is a string.
         for row in std::iter::once(&self.head).chain(&self.rows) {
-            let _ = writer.write_record(row);
+            let _ = row.iter().try_for_each(|cell| writer.write_field(&*no_formula(cell)));
+            let _ = writer.write_record(None::<&[u8]>);
         }
         String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ReportError;
+use crate::output::files;
 use crate::report::charts::{Chart, ChartError, Column, Paint, Theme, pdf, png};
 
 /// A format of figures.
@@ -65,7 +66,7 @@ impl FigureFiles {
         self.format.check()?;
         fs::create_dir_all(folder).map_err(ReportError::place("create the folder", folder))?;
         let write =
-            |path: &Path, bytes: &[u8]| fs::write(path, bytes).map_err(ReportError::place("write", path));
+            |path: &Path, bytes: &[u8]| files::write(path, bytes).map_err(ReportError::place("write", path));
         let mut written = Vec::new();
         for (name, chart) in figures {
             let path = folder.join(format!("{name}.{}", self.format.ending()));

@@ -8,13 +8,16 @@ use crate::scenario::keys::{BrokerKeys, FaultKeys};
 use crate::scenario::kind::words::FaultWord;
 use crate::scenario::names::near;
 use crate::scenario::tree::Path;
-use crate::units::{Span, Time};
+use crate::units::{Span, Time, grouped};
 
 /// The lease of an assignment, if none is given: HTCondor's.
 const LEASE: Span = Span::from_secs(2_400);
 
 /// The time after which a black hole fails a job, if none is given.
 const AFTER: Span = Span::from_secs(5);
+
+/// The most reports of a site that one fault may make late.
+const MOST_LATE: u64 = 10_000_000;
 
 impl Checker<'_> {
     /// Gives the broker its faults, and the heartbeat that it waits for.
@@ -34,8 +37,9 @@ impl Checker<'_> {
             }
             return None;
         };
-        let faults = written.iter().enumerate();
-        broker.faults = faults.filter_map(|(at, keys)| self.fault(&path.item(at), keys, sites)).collect();
+        let (faults, interval) = (written.iter().enumerate(), broker.monitoring_interval);
+        broker.faults =
+            faults.filter_map(|(at, keys)| self.fault(&path.item(at), keys, sites, interval)).collect();
         broker.heartbeat = self.heartbeat(&Path::default().key("broker"), keys, sites.len(), network);
         if broker.heartbeat.is_some() && written.is_empty() {
             let message = "it has no effect: without a `[[fault]]` every report is heard in time";
@@ -46,7 +50,13 @@ impl Checker<'_> {
         Some(broker)
     }
 
-    fn fault(&mut self, path: &Path, keys: &FaultKeys, sites: &[SiteSpec]) -> Option<FaultSpec> {
+    fn fault(
+        &mut self,
+        path: &Path,
+        keys: &FaultKeys,
+        sites: &[SiteSpec],
+        interval: Span,
+    ) -> Option<FaultSpec> {
         let names = || sites.iter().map(|site| site.name.as_str());
         let mut of_sites: Vec<SiteId> = Vec::new();
         for name in keys.site.iter().flat_map(|names| &names.0) {
@@ -95,6 +105,15 @@ impl Checker<'_> {
             FaultWord::Refuse => FaultKind::Refuse,
             FaultWord::BlackHole => FaultKind::BlackHole { after: keys.after.unwrap_or(AFTER) },
         };
+        let reports = keys.lasting.micros().checked_div(interval.micros()).unwrap_or_default();
+        if matches!(kind, FaultKind::Late { of, .. } if of.has(MessageKind::Reports)) && reports > MOST_LATE {
+            let message = format!(
+                "{} reports of a site would be late, each by a time of its own; the most is {}: give a shorter time, or a longer `monitoring_interval`",
+                grouped(reports),
+                grouped(MOST_LATE)
+            );
+            self.wrong(&path.key("for"), message);
+        }
         let from = Time::ZERO + keys.from;
         Some(FaultSpec { kind, sites: of_sites, from, until: from + keys.lasting })
     }

@@ -1,7 +1,6 @@
 //! The file of a campaign: a base scenario, and what varies.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path as FilePath;
 
 use super::axis::{Axis, AxisKeys};
@@ -9,6 +8,7 @@ use super::seeds::Seeds;
 use super::sheet::Sheet;
 use crate::experiment::RunError;
 use crate::model::{did_you_mean, nearest};
+use crate::output::files;
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::plain::Anything;
 use crate::scenario::kind::reading::read;
@@ -76,7 +76,7 @@ impl CampaignFile {
     /// # Errors
     /// The first problem with its place.
     pub(super) fn load(file: &FilePath) -> Result<Self, RunError> {
-        let text = fs::read_to_string(file).map_err(|error| {
+        let text = files::text(file).map_err(|error| {
             RunError::request(format!("cannot read `{}`: {error}", file.display()))
                 .with_hint("give the file of a campaign, such as `configs/campaigns/backfilling.toml`")
         })?;

@@ -1,7 +1,6 @@
 //! Reads `claims.toml`: published statements with their sources.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use super::statement::{expects, values};
 use super::words::{braces, percent};
 use crate::experiment::RunError;
 use crate::model::suggestion;
+use crate::output::files;
 use crate::study::claims::{Claim, ClaimError, Side, refuse};
 use crate::study::stands_for;
 
@@ -152,7 +152,7 @@ pub(super) fn at_line(folder: &Path, line: usize, error: &ClaimError) -> RunErro
 /// Reads `claims.toml` in `folder`.
 pub(super) fn read(folder: &Path) -> Result<(Paper, Vec<Claim>), RunError> {
     let path = folder.join(NAME);
-    let text = fs::read_to_string(&path).map_err(|error| {
+    let text = files::text(&path).map_err(|error| {
         RunError::request(format!("`{}` cannot be read: {error}", path.display()))
             .with_hint("give the folder of a paper, such as `configs/papers/backfilling`")
     })?;

@@ -1,3 +1,5 @@
+use std::fs;
+
 use super::*;
 use crate::grid::Policies;
 use crate::study::claims::Verdict;
