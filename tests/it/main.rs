@@ -35,6 +35,7 @@ mod failing;
 mod faults;
 mod forks;
 mod fronts;
+mod fuzzed;
 mod golden;
 mod grid;
 mod grid_by_hand;
