@@ -156,7 +156,8 @@ impl PageOfRun {
         let opened: Result<Vec<RunFolder>, _> =
             folders.iter().map(|folder| RunFolder::open(folder)).collect();
         let opened = opened.map_err(ReportError::from).map_err(failed)?;
-        let options = ReportOptions { unkept: self.scratch.is_some(), ..ReportOptions::default() };
+        let beside = self.page.parent().map(Path::to_owned);
+        let options = ReportOptions { unkept: self.scratch.is_some(), beside, ..ReportOptions::default() };
         let options = with_workflows(options, &opened, policies);
         Report::of_runs(&opened, &options).map_err(failed)?.write_html(&self.page).map_err(failed)?;
         talk(&format!("the report is in {}", self.page.display()));

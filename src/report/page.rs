@@ -43,6 +43,8 @@ pub struct ReportOptions {
     pub within: Option<String>,
     /// Whether the run folders are temporary: the page then does not name them.
     pub unkept: bool,
+    /// The folder that the page will be in: run folders are named as seen from there. `None` leaves their paths as they are.
+    pub beside: Option<PathBuf>,
     /// The workflows that the only run submitted, of which graphs are drawn.
     pub workflows: Vec<WorkflowSubmission>,
     /// The network of the only run, of whose links the use is drawn.

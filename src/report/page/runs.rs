@@ -1,6 +1,7 @@
 //! The report of runs: one, or several side by side.
 
 use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize as _;
 
@@ -84,7 +85,7 @@ pub(super) fn report(folders: &[RunFolder], options: &ReportOptions) -> Result<R
     if let [_] = &runs[..] {
         sections.push(numbers(&runs));
     }
-    sections.push(origin(&runs, options.unkept));
+    sections.push(origin(&runs, options));
     Ok(Report { title, subtitle, theme: options.theme, sections })
 }
 
@@ -128,18 +129,36 @@ fn sentence(note: String) -> String {
 }
 
 /// Where the runs come from: what makes them again, and what they wrote.
-fn origin(runs: &[Run<'_>], unkept: bool) -> Section {
+fn origin(runs: &[Run<'_>], options: &ReportOptions) -> Section {
     let pairs: Vec<(&RunFolder, &RunSeries)> = runs.iter().map(|run| (run.folder, &run.series)).collect();
     let mut table = facts::what_was_run(&pairs);
-    if unkept {
+    if options.unkept {
         table
             .rows
             .retain(|row| row.first().is_none_or(|name| ![facts::FOLDER, facts::FILES].contains(&&**name)));
+    }
+    if let Some(page) = &options.beside
+        && let Some(row) =
+            table.rows.iter_mut().find(|row| row.first().is_some_and(|name| name == facts::FOLDER))
+    {
+        let seen = runs.iter().map(|run| seen_from(page, run.folder.dir()));
+        row.iter_mut().skip(1).zip(seen).for_each(|(cell, seen)| *cell = seen);
     }
     if runs.len() > 1 {
         table.head = std::iter::once(String::new()).chain(runs.iter().map(|run| run.name.clone())).collect();
     }
     Section { tables: vec![table], ..Section::new("Where it comes from") }
+}
+
+/// The path of a folder, as seen from another one: the same wherever the program was started.
+fn seen_from(from: &Path, folder: &Path) -> String {
+    // An empty path is the present folder.
+    let whole = |path: &Path| std::path::absolute(Path::new(".").join(path)).ok();
+    let (Some(from), Some(to)) = (whole(from), whole(folder)) else { return folder.display().to_string() };
+    let common = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    let path: PathBuf = up.chain(to.components().skip(common)).collect();
+    if path.as_os_str().is_empty() { "that of this page".to_owned() } else { path.display().to_string() }
 }
 
 fn numbers(runs: &[Run<'_>]) -> Section {
