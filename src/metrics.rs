@@ -25,6 +25,7 @@ mod ratio;
 mod recovery;
 mod replanning;
 mod run;
+mod sketch;
 mod spans;
 mod summary;
 #[cfg(test)]

@@ -1,15 +1,12 @@
 //! Values kept for their quantiles: all of them while they are few, afterwards a sketch.
 
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use super::Exact;
+use super::sketch::Sketch;
 
 /// Up to this many jobs quantiles are exact; beyond, they come from sketches in constant memory.
 pub const EXACT_QUANTILES: u64 = 1 << 19;
-
-/// The largest value that hdrhistogram tracks; the maximum itself is kept separately and exactly.
-const TOP_OF_SKETCH: u64 = (1 << 62) - 1;
 
 /// How quantiles were computed.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,24 +64,13 @@ pub(super) struct Distribution {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Values {
     All(Vec<u64>),
-    #[serde(with = "counts")]
-    Sketch(Histogram<u64>),
+    Sketch(Sketch),
 }
 
 impl Default for Values {
     fn default() -> Self {
         Self::All(Vec::new())
     }
-}
-
-fn empty_sketch() -> Histogram<u64> {
-    Histogram::new(3).expect("hdrhistogram takes 0 to 5 digits")
-}
-
-fn sketch_value(sketch: &mut Histogram<u64>, value: u64, count: u64) {
-    // The sketch grows by itself and the value is within its widest range, so this cannot fail.
-    let recorded = sketch.record_n(value.min(TOP_OF_SKETCH), count);
-    debug_assert!(recorded.is_ok());
 }
 
 impl Distribution {
@@ -99,7 +85,7 @@ impl Distribution {
         self.max = self.max.max(value);
         match &mut self.values {
             Values::All(values) => values.push(value),
-            Values::Sketch(sketch) => sketch_value(sketch, self.scale.rough(value), 1),
+            Values::Sketch(sketch) => sketch.add(self.scale.rough(value), 1),
         }
     }
 
@@ -121,21 +107,16 @@ impl Distribution {
     fn merge_values(&mut self, other: &Values) {
         let Values::Sketch(sketch) = &mut self.values else { return };
         match other {
-            Values::All(values) => {
-                values.iter().for_each(|value| sketch_value(sketch, self.scale.rough(*value), 1));
-            }
-            Values::Sketch(other) => {
-                let added = sketch.add(other);
-                debug_assert!(added.is_ok(), "both grow by themselves");
-            }
+            Values::All(values) => values.iter().for_each(|value| sketch.add(self.scale.rough(*value), 1)),
+            Values::Sketch(other) => sketch.merge(other),
         }
     }
 
     /// Replaces the values by a sketch of them.
     pub(super) fn sketch(&mut self) {
         if let Values::All(values) = &self.values {
-            let mut sketch = empty_sketch();
-            values.iter().for_each(|value| sketch_value(&mut sketch, self.scale.rough(*value), 1));
+            let mut sketch = Sketch::default();
+            values.iter().for_each(|value| sketch.add(self.scale.rough(*value), 1));
             self.values = Values::Sketch(sketch);
         }
     }
@@ -169,16 +150,7 @@ impl Distribution {
                 let at = usize::try_from(rank - 1).unwrap_or(usize::MAX).min(values.len() - 1);
                 Some(*values.select_nth_unstable(at).1)
             }
-            Values::Sketch(sketch) => {
-                // Not `value_at_quantile`, which finds the rank in floating point.
-                let mut below = 0_u128;
-                let mut steps = sketch.iter_recorded();
-                let found = steps.find(|step| {
-                    below += u128::from(step.count_at_value());
-                    below >= rank
-                });
-                found.map(|step| self.scale.value(step.value_iterated_to()).min(self.max))
-            }
+            Values::Sketch(sketch) => sketch.ranked(rank).map(|rough| self.scale.value(rough).min(self.max)),
         }
     }
 }
@@ -264,54 +236,6 @@ impl Exact for ClassTable {
     }
 }
 
-/// The serialized form of a sketch, as pairs: the distance in buckets from the previous one, and the count. Exact for
-/// a sketch of the same number of digits.
-mod counts {
-    use hdrhistogram::Histogram;
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::{empty_sketch, sketch_value};
-
-    /// Values below this have a bucket each; three digits need that many. Above, each power of two has half as many.
-    const SINGLE: u64 = 2_048;
-    const HALF: u64 = SINGLE / 2;
-    /// The last bucket of values below 2⁶².
-    const LAST: u64 = (62 - SINGLE.ilog2() as u64) * HALF + SINGLE - 1;
-
-    pub(super) const fn bucket(value: u64) -> u64 {
-        let exponent = (value | (SINGLE - 1)).ilog2() + 1 - SINGLE.ilog2();
-        exponent as u64 * HALF + (value >> exponent)
-    }
-
-    /// The highest value of a bucket.
-    pub(super) fn highest(bucket: u64) -> Option<u64> {
-        let exponent = (bucket / HALF).saturating_sub(1);
-        (bucket <= LAST).then(|| ((bucket - exponent * HALF + 1) << exponent) - 1)
-    }
-
-    pub(super) fn serialize<S: Serializer>(sketch: &Histogram<u64>, to: S) -> Result<S::Ok, S::Error> {
-        let mut last = 0;
-        let pairs = sketch.iter_recorded().map(|step| {
-            let bucket = bucket(step.value_iterated_to());
-            (bucket - std::mem::replace(&mut last, bucket), step.count_at_value())
-        });
-        // Collected first, because postcard needs the length.
-        pairs.collect::<Vec<_>>().serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Histogram<u64>, D::Error> {
-        let pairs = Vec::<(u64, u64)>::deserialize(from)?;
-        let (mut sketch, mut bucket) = (empty_sketch(), 0_u64);
-        for (step, count) in pairs {
-            bucket = bucket.saturating_add(step);
-            let value = highest(bucket).ok_or_else(|| Error::custom("a bucket beyond the last"))?;
-            sketch_value(&mut sketch, value, count);
-        }
-        Ok(sketch)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -333,36 +257,5 @@ mod tests {
             prop_assert!(saved.len() <= 50 + 5 * values.len(), "{} bytes", saved.len());
             prop_assert_eq!(postcard::from_bytes::<Distribution>(&saved).unwrap(), distribution);
         }
-
-        /// Compares the formula with the sketch's own functions.
-        #[test]
-        fn a_bucket_is_one_of_the_sketch(value in any::<u64>(), shift in 2_u32..64) {
-            let value = value >> shift;
-            let of = empty_sketch().highest_equivalent(value);
-            prop_assert_eq!(counts::highest(counts::bucket(value)), Some(of));
-        }
-    }
-
-    #[test]
-    fn the_last_bucket() {
-        assert_eq!(counts::highest(counts::bucket(TOP_OF_SKETCH)), Some(TOP_OF_SKETCH));
-        assert_eq!(counts::highest(counts::bucket(TOP_OF_SKETCH) + 1), None);
-    }
-
-    /// If this fails because the form was changed on purpose, raise the layout version of the recorder's saved state.
-    #[test]
-    fn the_form_of_a_sketch() {
-        let mut distribution = Distribution::new(Scale::Whole);
-        distribution.sketch();
-        [7, 7, 9, 5_000, 1 << 40].into_iter().for_each(|value| distribution.add(value, u128::from(value)));
-        let saved = postcard::to_allocvec(&distribution.values).unwrap();
-        // A sketch of four buckets: 7 twice, then 9 two buckets further, ...
-        let top = counts::bucket(1 << 40) - counts::bucket(5_000);
-        let [low, high] = [top as u8 | 0x80, (top >> 7) as u8 | 0x80];
-        let middle = counts::bucket(5_000) - 9;
-        assert_eq!(
-            saved,
-            [1, 4, 7, 2, 2, 1, middle as u8 | 0x80, (middle >> 7) as u8, 1, low, high, (top >> 14) as u8, 1]
-        );
     }
 }
