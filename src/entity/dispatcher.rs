@@ -457,8 +457,9 @@ impl Moments for Dispatcher {
             || self.again.is_some()
             || self.faults.next(self.turned).is_some();
         // A job that had been recalled is in a message for a while after it has been dispatched.
-        let slowest = self.latency.iter().copied().max().unwrap_or_default();
-        let landing = if self.spec.overhead.is_zero() { Time::ZERO } else { self.busy_until + slowest };
+        // Where it is always zero, no look at all sites is necessary.
+        let slowest = || self.latency.iter().copied().max().unwrap_or_default();
+        let landing = if self.spec.overhead.is_zero() { Time::ZERO } else { self.busy_until + slowest() };
         let landing = landing.max(self.landing);
         Quiescence { done: self.done, last: self.last, landing, self_active, ..Quiescence::default() }
     }
