@@ -94,7 +94,8 @@ pub(super) fn read(
                 draft.facts.without_time.add(line);
                 return Ok(());
             }
-            told.nodes = told.nodes.max(count.and_then(|at| cells[at].parse().ok()).unwrap_or_default());
+            // Not every row has that column.
+            told.nodes = told.nodes.max(count.and_then(|at| cells.get(at)?.parse().ok()).unwrap_or_default());
             let number = number(node, "node")?;
             let node = match told.failed.get(&number) {
                 Some(node) => *node,
