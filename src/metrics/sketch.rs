@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The largest value that hdrhistogram tracks.
 const TOP: u64 = (1 << 62) - 1;
 
-/// Up to so many buckets they alone are kept: a histogram has all up to the largest value and takes some 200 kB, of each quantity of each site.
+/// Up to so many buckets they alone are kept: a histogram has all up to the largest value, and those of a site took some 400 kB.
 const FEW: usize = 1_024;
 
 /// Values below this have a bucket each; three digits need that many. Above, each power of two has half as many.
