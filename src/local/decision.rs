@@ -27,6 +27,9 @@ pub struct Decision {
     pub at: Time,
     /// Jobs that it has started or resumed, in order. [`super::Actions`] records them.
     pub started: Vec<JobKey>,
+    /// Jobs that earlier passes of its instant have started, and that are not on processors yet: where there is a pass per event, that is so until
+    /// the instant ends. The partition records them.
+    pub before: Vec<JobKey>,
     /// Processors that it has left free; where processors are shared, those that can take another job.
     pub free: u32,
     /// The free processors of machines that were awake when it began, if any slept. The partition records them.
@@ -142,6 +145,7 @@ impl Decision {
     pub(super) fn begin(&mut self, at: Time) {
         self.at = at;
         self.started.clear();
+        self.before.clear();
         self.dedicated.clear();
         (self.free, self.awake, self.rule) = (0, None, Rule::Unsaid);
     }

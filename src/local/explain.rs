@@ -94,7 +94,8 @@ impl Case<'_> {
             awake = awake.without(job.procs());
         }
         // The pass counted on estimates at the slowest machines; a job that got faster ones is expected to end earlier.
-        let ran = self.facts.started.iter().filter_map(|job| Some((*job, self.view.get(*job)?)));
+        let given = self.facts.before.iter().chain(&self.facts.started);
+        let ran = given.filter_map(|job| Some((*job, self.view.get(*job)?)));
         for (key, job) in ran.filter(|(_, job)| job.last_start() == Some(at)) {
             let (foreseen, now) = (at + job.estimate(), self.view.expected_end(key));
             if job.phase() == Phase::Running && now < foreseen {
@@ -172,6 +173,10 @@ impl View<'_> {
         let profile = self.profile();
         let start = profile.earliest(now, job.estimate(), needs);
         let explanation = |why: Why| Explanation::new(why, needs, free).over(&profile, start);
+        if let Some(start) = job.requested_start().filter(|start| *start > now) {
+            let why = Why::RequestsLaterStart { start, kept_back: false };
+            return Explanation::new(why, needs, free).starting(Some(start));
+        }
         if needs > free {
             return explanation(Why::TooFew { skipped: None })
                 .blocked_by(self.released_for(needs, free))

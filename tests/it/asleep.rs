@@ -6,10 +6,16 @@ use crate::cli::gridemu;
 
 /// The rows of `jobs.csv` of a run, as `site start`, by number. A job of the log is (submission, run time and estimate, processors).
 fn starts(scenario: &str, jobs: &[(u32, u32, u32)]) -> Vec<String> {
+    let jobs: Vec<_> = jobs.iter().map(|(submit, run, procs)| (*submit, *run, *procs, *run)).collect();
+    starts_of(scenario, &jobs)
+}
+
+/// The same where the estimate, the last of the four, may be longer than the run time.
+fn starts_of(scenario: &str, jobs: &[(u32, u32, u32, u32)]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let row = |(number, (submit, run, procs)): (usize, &(u32, u32, u32))| {
-        format!("{} {submit} -1 {run} {procs} -1 -1 {procs} {run} -1 1 1 1 1 1 1 -1 -1\n", number + 1)
+    let row = |(number, (submit, run, procs, estimate)): (usize, &(u32, u32, u32, u32))| {
+        format!("{} {submit} -1 {run} {procs} -1 -1 {procs} {estimate} -1 1 1 1 1 1 1 -1 -1\n", number + 1)
     };
     let rows: String = jobs.iter().enumerate().map(row).collect();
     fs::write(path("jobs.swf"), format!("; MaxProcs: 4\n{rows}")).unwrap();
@@ -49,6 +55,18 @@ fn conservative_counts_the_wake_up_of_what_it_backfills() {
         assert_eq!(late, ["a 0", "a 1150", "a 1250"], "{compress}");
         let in_time = starts(&scenario, &[first[0], first[1], (200, 649, 1)]);
         assert_eq!(in_time, ["a 0", "a 1000", "a 350"], "{compress}");
+    }
+}
+
+/// Two of three machines are asleep. The second job is to begin at 600, when the first is expected to end, and the third, of one machine, at 610 behind it. The first ends at
+/// 590: at once the second would have its machines until 750, which delays the third, so that it stays where it is. At 600 it is due, and has to wait for its machines.
+#[test]
+fn a_reservation_that_moves_up_and_wakes_machines_delays_no_other() {
+    let jobs = [(0, 590, 1, 600), (100, 10, 3, 10), (110, 500, 1, 500)];
+    for compress in ["submission", "start", "none"] {
+        let site = site("a", 3, &format!("conservative[compress={compress}]"), "150 s");
+        let scenario = format!("{site}workload = {{ log = 'jobs.swf' }}\n");
+        assert_eq!(starts_of(&scenario, &jobs), ["a 0", "a 750", "a 760"], "{compress}");
     }
 }
 

@@ -7,18 +7,18 @@ use gridemu::local::{
     Reason, Registry, Rule, Slot, SlotRequest, StartEstimates, View, Why,
 };
 use gridemu::model::{
-    Elastic, ElasticCommand, InstantOrder, Job, JobId, JobKey, JobRef, Named, Origin, Record, SiteId,
-    SiteSpec,
+    Elastic, ElasticCommand, InstantOrder, Job, JobId, JobKey, JobRef, MachineGroup, Named, Origin, Record,
+    SiteId, SiteSpec, SleepSpec,
 };
 use gridemu::report::explained_rule;
-use gridemu::units::{Rate, Span, Time};
+use gridemu::units::{Power, Rate, Span, Time};
 use proptest::prelude::*;
 
 use crate::churn_invariants::{Churning, churning};
 use crate::cli::gridemu;
 use crate::driver::{Act, Driver, Script};
 use crate::invariants::{Case, cases, variants};
-use crate::support::{self, With, job, reserve, run_with, site};
+use crate::support::{self, With, job, put_to_sleep, reserve, run_with, site};
 
 /// Compares the facts that each pass leaves with its actions.
 fn explained_info() -> PolicyInfo {
@@ -354,6 +354,39 @@ fn a_second_pass_of_an_instant_speaks_for_itself() {
     let script = Script { acts: vec![(Time::from_secs(8), slow)], acts_late: true, ..Script::default() };
     let (ran, _) = Driver::new(&Registry::standard().with(explained_info()), &spec, &jobs, &script).run();
     assert_eq!(ran.times(3), (8, 36));
+}
+
+/// One pass an event: the second pass of the instant counts on the job that the first has started at the speed of the slowest machines, until 18 s, so that a third until 14 s is in
+/// the way of the reservation. At the end of the instant it gets fast machines, and is over at 9 s; that is no reason that the third starts.
+#[test]
+fn what_passes_before_have_started_counts_as_they_counted() {
+    let mut spec = reserve(site(12, "easy"), "r", 12, 20, 3);
+    spec.order = InstantOrder::Event;
+    let fast = spec.partitions[0].groups[0].clone();
+    spec.partitions[0].groups = vec![
+        MachineGroup { machines: 8, ..fast.clone() },
+        MachineGroup { machines: 4, speed: Rate::ratio(1, 2), ..fast },
+    ];
+    let jobs = [job(1, 0, 12, 8), job(2, 0, 7, 9), job(3, 0, 3, 7)];
+    let told = explained(&spec, &jobs, 3, 0);
+    assert_eq!((told.reason(), told.needs, told.free), (Reason::Reserved, 3, 5));
+    check_instants(&spec, &jobs);
+}
+
+/// A machine that falls asleep at the instant of the pass makes its facts old; a dedicated job still waits for its own time.
+#[test]
+fn a_dedicated_job_waits_for_its_time_when_machines_fall_asleep() {
+    let mut spec = site(3, "hybrid-los");
+    let sleep = SleepSpec {
+        asleep: Power::ZERO,
+        wake: Span::ZERO,
+        waking: Power::ZERO,
+        fall: Span::ZERO,
+        falling: Power::ZERO,
+    };
+    put_to_sleep(&mut spec, (Some(sleep), "sleep-idle[after=0 s,reserve=0]".parse().expect("a name")));
+    let told = explained(&spec, &[job(1, 0, 1, 5).from(11)], 1, 0);
+    assert_eq!((told.reason(), told.start), (Reason::Early, Some(Time::from_secs(11))));
 }
 
 /// A command that changes nothing brings no pass, and what was decided before it stays so.

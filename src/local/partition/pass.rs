@@ -26,6 +26,10 @@ impl Partition {
         let view = View { state: &self.state, now };
         if let Some(trace) = actions.trace() {
             trace.awake = Some(view.awake());
+            trace.before.extend(self.late.iter().filter_map(|action| match action {
+                Action::Start { job, .. } => Some(*job),
+                _ => None,
+            }));
         }
         self.policy.schedule(&view, &mut actions);
         self.state.tally.passes += 1;

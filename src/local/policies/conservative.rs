@@ -303,10 +303,20 @@ impl Plan {
         let earlier = |span| profile.earliest_before(now, planned.start, span, procs);
         let (mut start, mut span) = (earlier(estimate)?, estimate);
         let held = awake.holds(procs, estimate);
-        if start == now && held > estimate {
+        let wakes = start == now && held > estimate;
+        if wakes && held <= planned.span {
             (start, span) = (earlier(held)?, held);
         }
         profile.release(planned.start, planned.end(), procs);
+        if wakes && held > planned.span {
+            // Beyond its own reservation others may have the processors.
+            let longer = profile.earliest(now, held, procs).filter(|start| *start < planned.start);
+            let Some(longer) = longer else {
+                profile.reserve(planned.start, planned.end(), procs);
+                return None;
+            };
+            (start, span) = (longer, held);
+        }
         self.by_start.remove(&(planned.start, seq));
         self.by_start.insert((start, seq), planned.job);
         (planned.start, planned.span) = (start, span);
