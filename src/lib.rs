@@ -16,6 +16,8 @@ pub mod platform;
 
 pub mod search;
 
+pub mod forecast;
+
 pub mod local;
 
 pub mod broker;
