@@ -111,6 +111,48 @@ impl Profile {
         }
     }
 
+    /// The earliest start, not before `from`, of `procs` processors for `duration` that end by `to`; `None` if there is none.
+    ///
+    /// From the end of each place it looks back for the last step with too few, and the next place begins behind that step. Where few
+    /// processors are free that is found at once: the search for a long job goes through the profile in leaps of about `duration`.
+    pub(crate) fn earliest_within(&self, from: Time, to: Time, duration: Span, procs: u32) -> Option<Time> {
+        /// A place of so many steps is walked through, which costs less than a search for its end.
+        const SHORT: usize = 8;
+        let (procs, duration) = (signed(procs), duration.max(Span::TICK));
+        let (mut start, mut at) = (from, self.step_at(from));
+        loop {
+            if self.free[at] < procs {
+                at += 1 + self.free[at + 1..].iter().position(|free| *free >= procs)?;
+                start = self.times[at];
+            }
+            let end = start + duration;
+            if end > to {
+                return None;
+            }
+            let rest = &self.times[at + 1..];
+            let few = if rest.get(SHORT).is_some_and(|since| *since < end) {
+                let last = self.before(end, at)?.max(at);
+                self.free[at..=last].iter().rposition(|free| *free < procs)
+            } else {
+                let steps = self.free[at + 1..].iter().zip(rest).take_while(|(_, since)| **since < end);
+                steps.map(|(free, _)| *free < procs).position(|few| few).map(|few| few + 1)
+            };
+            let Some(few) = few else { return Some(start) };
+            at += few + 1;
+            start = *self.times.get(at)?;
+        }
+    }
+
+    /// The time just before `end` in which `procs` processors are free without a break: since when, and how many at least. `None` if too few
+    /// are free. `near` is a guess at the step, and the step after the search.
+    pub(crate) fn run_until(&self, end: Time, procs: u32, near: &mut usize) -> Option<(Time, u32)> {
+        let procs = signed(procs);
+        *near = self.before(end, *near)?;
+        let run = self.free[..=*near].iter().rev().take_while(|free| **free >= procs);
+        let (steps, least) = run.fold((0, i32::MAX), |(steps, least), free| (steps + 1, least.min(*free)));
+        (steps > 0).then(|| (self.times[*near + 1 - steps], u32::try_from(least).unwrap_or(0)))
+    }
+
     /// From when on the number of free processors never falls.
     pub fn rises_from(&self) -> Time {
         let falls = self.free.windows(2).rposition(|pair| pair[1] < pair[0]);
@@ -146,13 +188,76 @@ impl Profile {
         self.times.partition_point(|since| *since <= time).saturating_sub(1)
     }
 
+    /// The last step that begins before `time`, searched from the step `near` on.
+    fn before(&self, time: Time, near: usize) -> Option<usize> {
+        let times = &self.times[..];
+        let mut near = near.min(times.len() - 1);
+        let mut leap = 1;
+        if times[near] < time {
+            while times.get(near + leap).is_some_and(|since| *since < time) {
+                near += leap;
+                leap *= 2;
+            }
+            let end = times.len().min(near + leap);
+            return Some(near + times[near..end].partition_point(|since| *since < time) - 1);
+        }
+        loop {
+            let from = near.saturating_sub(leap);
+            if from == 0 || times[from] < time {
+                return (from + times[from..near].partition_point(|since| *since < time)).checked_sub(1);
+            }
+            near = from;
+            leap *= 2;
+        }
+    }
+
     fn add(&mut self, from: Time, to: Time, procs: i32) {
         let from = from.max(self.times[0]);
         if from >= to || procs == 0 {
             return;
         }
-        let first = self.cut(from);
-        let end = if to == Time::NEVER { self.times.len() } else { self.cut_after(first, to) };
+        let first = self.step_at(from);
+        let mut end = self.times.len();
+        if to != Time::NEVER {
+            let last = first + self.times[first..].partition_point(|since| *since <= to) - 1;
+            if self.slide((first, from), (last, to), procs) {
+                return;
+            }
+            end = self.cut_step(last, to);
+        }
+        let cut = self.cut_step(first, from);
+        end += cut - first;
+        self.change(cut, end, procs);
+        // Only at the two ends of the interval can neighbours have become equal.
+        self.join(end);
+        self.join(cut);
+    }
+
+    /// As [`Profile::add`] where one end of the interval becomes a breakpoint and the other ceases to be one: only the steps between are touched.
+    /// That is the rule when a job moves to an earlier time. False if it is not so, and nothing is changed.
+    fn slide(&mut self, (first, from): (usize, Time), (last, to): (usize, Time), procs: i32) -> bool {
+        let (starts, ends) = (self.times[first] == from, self.times[last] == to);
+        let sum = |free: i32| free.checked_add(procs);
+        if !starts && ends && sum(self.free[last - 1]) == Some(self.free[last]) {
+            self.times.copy_within(first + 1..last, first + 2);
+            self.free.copy_within(first..last, first + 1);
+            self.times[first + 1] = from;
+            self.change(first + 1, last + 1, procs);
+            true
+        } else if starts && !ends && first > 0 && sum(self.free[first]) == Some(self.free[first - 1]) {
+            let rest = self.free[last];
+            self.times.copy_within(first + 1..=last, first);
+            self.free.copy_within(first + 1..=last, first);
+            self.change(first, last, procs);
+            (self.times[last], self.free[last]) = (to, rest);
+            true
+        } else {
+            false
+        }
+    }
+
+    /// Adds to the steps from `first` to before `end`.
+    fn change(&mut self, first: usize, end: usize, procs: i32) {
         // The sums are checked together, so that many are made at once.
         let mut too_many = false;
         for free in &mut self.free[first..end] {
@@ -161,22 +266,9 @@ impl Profile {
             too_many |= overflowed;
         }
         assert!(!too_many, "more than 2³¹ free processors");
-        // Only at the two ends of the interval can neighbours have become equal.
-        self.join(end);
-        self.join(first);
     }
 
-    /// Makes `time` a breakpoint and returns its index.
-    fn cut(&mut self, time: Time) -> usize {
-        let at = self.step_at(time);
-        self.cut_step(at, time)
-    }
-
-    fn cut_after(&mut self, first: usize, time: Time) -> usize {
-        let at = first + self.times[first..].partition_point(|since| *since <= time) - 1;
-        self.cut_step(at, time)
-    }
-
+    /// Makes `time`, which is in the step `at`, a breakpoint and returns its index.
     fn cut_step(&mut self, at: usize, time: Time) -> usize {
         if self.times[at] == time {
             return at;
@@ -221,6 +313,10 @@ mod tests {
         fn fits(&self, from: u64, duration: u64, procs: i32) -> bool {
             (from..(from + duration.max(1)).min(END)).all(|tick| self.0[tick as usize] >= procs)
         }
+    }
+
+    fn expected_within(ticks: &Ticks, (from, to): (u64, u64), duration: u64, procs: i32) -> Option<u64> {
+        (from..to).find(|start| start + duration.max(1) <= to && ticks.fits(*start, duration, procs))
     }
 
     fn time(tick: u64) -> Time {
@@ -270,6 +366,18 @@ mod tests {
             let expected = without.earliest(time(from), span, procs).filter(|start| *start < time(own));
             if profile.fits(time(own), span, procs) && duration > 0 {
                 prop_assert_eq!(with_own.earliest_before(time(from), time(own), span, procs), expected);
+            }
+            let within = expected_within(&ticks, (from, own), duration, procs as i32);
+            prop_assert_eq!(profile.earliest_within(time(from), time(own), span, procs), within.map(time));
+            let run = (1..=own).rev().take_while(|tick| ticks.0[*tick as usize - 1] >= procs as i32).count() as u64;
+            let least = ticks.0[(own - run) as usize..own as usize].iter().min();
+            let mut near = duration as usize;
+            prop_assert_eq!(
+                profile.run_until(time(own), procs, &mut near),
+                least.map(|least| (time(own - run), *least as u32)),
+            );
+            if run > 0 {
+                prop_assert_eq!(profile.step_at(time(own - 1)), near);
             }
             let mut later = profile.clone();
             later.advance(time(from));

@@ -1,7 +1,9 @@
 //! Conservative backfilling.
 
-use std::collections::BTreeMap;
+mod compression;
+mod waiting;
 
+use compression::Pass;
 use serde::{Deserialize, Serialize};
 
 pub use crate::local::Compress;
@@ -11,6 +13,7 @@ use crate::local::{
 };
 use crate::model::{JobKey, ParamInfo};
 use crate::units::{Span, Time};
+use waiting::Waiting;
 
 const ABLE: Abilities = Abilities { keeps_reservations: true, guarantees_starts: true, ..Abilities::PLAIN };
 
@@ -59,10 +62,7 @@ type Booked = (Time, Time, u32);
 #[derive(Clone, Debug, Default)]
 struct Plan {
     profile: Option<Profile>,
-    /// Waiting jobs in order of arrival.
-    starts: BTreeMap<u64, Planned>,
-    /// The same jobs by reserved start: `(start, seq)`.
-    by_start: BTreeMap<(Time, u64), JobKey>,
+    waiting: Waiting,
     /// Sum of the estimates in microseconds.
     estimates: u128,
 }
@@ -116,7 +116,7 @@ impl Conservative {
 
     /// When a waiting job starts at the latest.
     pub fn reserved_start(&self, seq: u64) -> Option<Time> {
-        self.plan.starts.get(&seq).map(|planned| planned.start)
+        self.plan.waiting.get(seq).map(|planned| planned.start)
     }
 
     /// Whether the plan is valid. Otherwise the next pass makes it anew, and until then start-time estimates are those of running
@@ -146,21 +146,19 @@ impl Conservative {
     /// Moves reservations up, each to the earliest time given all others. One that moves may make room for those before it, which
     /// move with the next end.
     fn compress(&mut self, view: &View<'_>) {
-        let order: Vec<u64> = match self.compress {
-            Compress::None => return,
-            Compress::Submission => self.plan.starts.keys().copied().collect(),
-            Compress::Start => self.plan.by_start.keys().map(|(_, seq)| *seq).collect(),
-        };
         let now = view.now();
-        let mut awake = self.plan.awake(view);
-        self.settled = awake == Awake::ALL;
-        for seq in order {
-            let Some(moved) = self.plan.move_up(seq, now, awake) else { continue };
-            self.settled = false;
-            if moved.start <= now {
-                awake = awake.without(moved.procs);
-            }
-        }
+        let by_start = match self.compress {
+            Compress::None => return,
+            Compress::Submission => false,
+            Compress::Start => true,
+        };
+        let awake = self.plan.awake(view);
+        self.settled = if awake == Awake::ALL {
+            !self.plan.compress(by_start, now)
+        } else {
+            self.plan.compress_onto(awake, by_start, now);
+            false
+        };
     }
 
     /// Handles a running job that is expected to end at another time: other jobs move up if it ends earlier; they stay where they
@@ -191,8 +189,7 @@ impl Conservative {
         // It knows of no time to wake up.
         self.woken.clear();
         self.book = booked(view).collect();
-        let order: Vec<u64> = self.plan.by_start.keys().map(|(_, seq)| *seq).collect();
-        for seq in order {
+        for (_, seq, _) in self.plan.waiting.by_start() {
             if let Some(planned) = self.plan.remove(seq) {
                 self.plan.add(seq, planned, view);
             }
@@ -240,14 +237,13 @@ fn booked<'a>(view: &View<'a>) -> impl Iterator<Item = Booked> + use<'a> {
 
 impl Plan {
     fn insert(&mut self, seq: u64, planned: Planned) {
-        self.by_start.insert((planned.start, seq), planned.job);
-        self.starts.insert(seq, planned);
+        self.waiting.insert(seq, planned);
         self.estimates += u128::from(planned.estimate.micros());
     }
 
     /// The mean estimate of the waiting jobs; one tick if no job waits.
     fn mean_estimate(&self) -> Span {
-        let mean = self.estimates.checked_div(self.starts.len() as u128).unwrap_or(0);
+        let mean = self.estimates.checked_div(self.waiting.len() as u128).unwrap_or(0);
         Span::from_micros(u64::try_from(mean).unwrap_or(u64::MAX)).max(Span::TICK)
     }
 
@@ -257,9 +253,7 @@ impl Plan {
         if awake == Awake::ALL {
             return awake;
         }
-        let starting =
-            self.by_start.range(..=(view.now(), u64::MAX)).map(|((_, seq), _)| self.starts[seq].procs);
-        starting.fold(awake, Awake::without)
+        self.waiting.due(view.now()).map(|planned| planned.procs).fold(awake, Awake::without)
     }
 
     fn add(&mut self, seq: u64, mut planned: Planned, view: &View<'_>) {
@@ -279,27 +273,57 @@ impl Plan {
     }
 
     fn remove(&mut self, seq: u64) -> Option<Planned> {
-        let planned = self.starts.remove(&seq)?;
-        self.by_start.remove(&(planned.start, seq));
+        let planned = self.waiting.remove(seq)?;
         self.estimates -= u128::from(planned.estimate.micros());
         Some(planned)
     }
 
     /// Moves a job back, to start at `from` at the earliest and have its processors for so long.
     fn put_off(&mut self, seq: u64, from: Time, held: Span) {
-        let (Some(profile), Some(planned)) = (&mut self.profile, self.starts.get_mut(&seq)) else { return };
+        let (Some(profile), Some(&(mut planned))) = (&mut self.profile, self.waiting.get(seq)) else { return };
         profile.release(planned.start, planned.end(), planned.procs);
-        self.by_start.remove(&(planned.start, seq));
         planned.start = profile.earliest(from, held, planned.procs).unwrap_or(Time::NEVER);
         planned.span = held;
         profile.reserve(planned.start, planned.end(), planned.procs);
-        self.by_start.insert((planned.start, seq), planned.job);
+        self.waiting.replace(seq, planned);
+    }
+
+    /// Moves reservations up, in order of submission or of start. True if one has moved.
+    fn compress(&mut self, by_start: bool, now: Time) -> bool {
+        let Some(profile) = &mut self.profile else { return false };
+        profile.advance(now);
+        let (mut pass, mut moved) = (Pass::new(now), false);
+        let over = |jobs: &mut [(u64, Planned)]| {
+            let some = pass.over(profile, jobs);
+            moved |= some;
+            some
+        };
+        if by_start {
+            self.waiting.move_up_by_start(over);
+        } else {
+            self.waiting.move_up(over);
+        }
+        moved
+    }
+
+    /// The same where jobs that begin at once may have to wait for machines to wake up: each is tried.
+    fn compress_onto(&mut self, mut awake: Awake, by_start: bool, now: Time) {
+        let order: Vec<u64> = if by_start {
+            self.waiting.by_start().into_iter().map(|(_, seq, _)| seq).collect()
+        } else {
+            self.waiting.iter().map(|(seq, _)| *seq).collect()
+        };
+        for seq in order {
+            if let Some(moved) = self.move_up(seq, now, awake).filter(|moved| moved.start <= now) {
+                awake = awake.without(moved.procs);
+            }
+        }
     }
 
     /// The job at its earlier start, if it has found one.
     fn move_up(&mut self, seq: u64, now: Time, awake: Awake) -> Option<Planned> {
-        let (profile, planned) = (self.profile.as_mut()?, self.starts.get_mut(&seq)?);
-        let Planned { estimate, procs, .. } = *planned;
+        let (profile, planned) = (self.profile.as_mut()?, *self.waiting.get(seq)?);
+        let Planned { estimate, procs, .. } = planned;
         let earlier = |span| profile.earliest_before(now, planned.start, span, procs);
         let (mut start, mut span) = (earlier(estimate)?, estimate);
         let held = awake.holds(procs, estimate);
@@ -317,11 +341,10 @@ impl Plan {
             };
             (start, span) = (longer, held);
         }
-        self.by_start.remove(&(planned.start, seq));
-        self.by_start.insert((start, seq), planned.job);
-        (planned.start, planned.span) = (start, span);
-        profile.reserve(start, planned.end(), procs);
-        Some(*planned)
+        let moved = Planned { start, span, ..planned };
+        profile.reserve(start, moved.end(), procs);
+        self.waiting.replace(seq, moved);
+        Some(moved)
     }
 }
 
@@ -377,7 +400,7 @@ impl LocalPolicy for Conservative {
         let overdue = self.refresh(view);
         let (mut free, mut awake) = (view.free(), view.awake());
         let mut booked = (awake != Awake::ALL && !view.bookings().is_empty()).then(|| view.profile());
-        while let Some((&(start, seq), &job)) = self.plan.by_start.first_key_value() {
+        while let Some((start, seq, job)) = self.plan.waiting.first() {
             if start > now {
                 // Behind an overdue job a start is uncertain; the end of that job causes a pass.
                 if !overdue {
@@ -411,7 +434,7 @@ impl LocalPolicy for Conservative {
             }
         }
         if let Some(trace) = actions.trace() {
-            let starts = self.plan.by_start.iter().map(|((start, _), job)| (*job, *start)).collect();
+            let starts = self.plan.waiting.by_start().iter().map(|(start, _, job)| (*job, *start)).collect();
             (trace.free, trace.rule) = (free, Rule::Plan { starts, compress: self.compress });
         }
     }
@@ -441,7 +464,7 @@ impl LocalPolicy for Conservative {
 
     fn save(&self) -> Vec<u8> {
         let starts =
-            self.plan.starts.values().map(|planned| (planned.job, planned.start, planned.span)).collect();
+            self.plan.waiting.iter().map(|(_, planned)| (planned.job, planned.start, planned.span)).collect();
         let saved = Saved { starts, room: self.room, stale: self.stale, woken: self.woken.clone() };
         postcard::to_stdvec(&saved).unwrap_or_default()
     }
