@@ -28,8 +28,8 @@ pub struct Decision {
     /// Jobs that it has started or resumed, in order. [`super::Actions`] records them.
     pub started: Vec<JobKey>,
     /// Jobs that earlier passes of its instant have started, and that are not on processors yet: where there is a pass per event, that is so until
-    /// the instant ends. The partition records them.
-    pub before: Vec<JobKey>,
+    /// the instant ends. With when they are expected to end, on the slowest machines. The partition records them.
+    pub before: Vec<(JobKey, Time)>,
     /// Processors that it has left free; where processors are shared, those that can take another job.
     pub free: u32,
     /// The free processors of machines that were awake when it began, if any slept. The partition records them.

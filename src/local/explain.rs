@@ -89,17 +89,22 @@ impl Case<'_> {
     fn ground(&self) -> Profile {
         let (at, mut profile) = (self.facts.at, self.view.profile());
         let mut awake = self.awake();
-        for job in self.started().map(|job| self.view.job(job)) {
-            profile.reserve(at, at + awake.holds(job.procs(), job.estimate()), job.procs());
+        let started = self.facts.started.iter().filter_map(|key| {
+            let job = self.view.get(*key)?;
+            let end = at + awake.holds(job.procs(), job.estimate());
             awake = awake.without(job.procs());
-        }
-        // The pass counted on estimates at the slowest machines; a job that got faster ones is expected to end earlier.
-        let given = self.facts.before.iter().chain(&self.facts.started);
-        let ran = given.filter_map(|job| Some((*job, self.view.get(*job)?)));
-        for (key, job) in ran.filter(|(_, job)| job.last_start() == Some(at)) {
-            let (foreseen, now) = (at + job.estimate(), self.view.expected_end(key));
-            if job.phase() == Phase::Running && now < foreseen {
-                profile.reserve(now, foreseen, job.placement().len());
+            Some((*key, end))
+        });
+        let given: Vec<(JobKey, Time)> = self.facts.before.iter().copied().chain(started).collect();
+        for (key, end) in given {
+            let Some(job) = self.view.get(key) else { continue };
+            match job.phase() {
+                Phase::Waiting | Phase::Suspended => profile.reserve(at, end, job.procs()),
+                // The pass counted on the slowest machines, and on waiting for machines to wake up; a job that got better ones is expected to end earlier.
+                Phase::Running if job.last_start() >= Some(at) => {
+                    profile.reserve(self.view.expected_end(key), end, job.placement().len());
+                }
+                _ => {}
             }
         }
         for (job, start) in &self.facts.dedicated {

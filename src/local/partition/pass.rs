@@ -27,7 +27,10 @@ impl Partition {
         if let Some(trace) = actions.trace() {
             trace.awake = Some(view.awake());
             trace.before.extend(self.late.iter().filter_map(|action| match action {
-                Action::Start { job, .. } => Some(*job),
+                Action::Start { job, .. } => {
+                    let live = self.state.table.get(*job)?;
+                    Some((*job, live.since.max(now) + live.estimate))
+                }
                 _ => None,
             }));
         }

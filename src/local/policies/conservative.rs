@@ -280,7 +280,9 @@ impl Plan {
 
     /// Moves a job back, to start at `from` at the earliest and have its processors for so long.
     fn put_off(&mut self, seq: u64, from: Time, held: Span) {
-        let (Some(profile), Some(&(mut planned))) = (&mut self.profile, self.waiting.get(seq)) else { return };
+        let (Some(profile), Some(&(mut planned))) = (&mut self.profile, self.waiting.get(seq)) else {
+            return;
+        };
         profile.release(planned.start, planned.end(), planned.procs);
         planned.start = profile.earliest(from, held, planned.procs).unwrap_or(Time::NEVER);
         planned.span = held;

@@ -64,8 +64,7 @@ impl Waiting {
 
     /// The jobs in order of start, those with the same start in order of arrival.
     pub(super) fn by_start(&self) -> Vec<(Time, u64, JobKey)> {
-        let mut jobs: Vec<_> =
-            self.iter().map(|(seq, planned)| (planned.start, *seq, planned.job)).collect();
+        let mut jobs: Vec<_> = self.iter().map(|(seq, planned)| (planned.start, *seq, planned.job)).collect();
         jobs.sort_unstable();
         jobs
     }
