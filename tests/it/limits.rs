@@ -227,6 +227,23 @@ fn a_job_is_ended_at_its_deadline() {
 }
 
 /// Job 1 costs 0.006 a second, job 2 0.008, the others 0.004 each: 0.5 after 83⅓ s, not at all, and after 125 s.
+/// Job 1 has all processors and is ended at 110 s; job 2 fits then and starts at once, whether there is a pass an instant or one an event.
+#[test]
+fn a_pass_follows_a_job_that_is_ended() {
+    for order in ["instant", "event"] {
+        let folder = tempfile::tempdir().unwrap();
+        let log = "; MaxProcs: 10\n1 10 -1 300 10 -1 -1 10 300 -1 1 1 1 1 1 1 -1 -1\n2 20 -1 5 5 -1 -1 5 20 -1 1 1 1 1 1 1 -1 -1\n";
+        fs::write(folder.path().join("two.swf"), log).unwrap();
+        let text = format!(
+            "[[site]]\nname = 'a'\npolicy = 'easy'\norder = '{order}'\nmachines = [{{ class = 'node', count = 10 }}]\n\
+             workload = {{ log = 'two.swf', deadline = 'submit + 100 s', at_deadline = 'kill' }}\n"
+        );
+        fs::write(folder.path().join("run.toml"), text).unwrap();
+        let (rows, _) = run(&folder);
+        assert!(rows.iter().any(|row| row.starts_with("2,20,110,115,")), "{order}: {rows:?}");
+    }
+}
+
 #[test]
 fn a_job_is_ended_when_it_has_cost_its_budget() {
     let found = ends(", budget = 0.5, at_budget = 'kill'");

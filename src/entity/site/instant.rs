@@ -90,8 +90,11 @@ impl Site {
             *touched |= partition.wake(time);
             pass(partition, touched, &mut step)?;
             partition.end_instant(&mut step)?;
-            // Commands are refused here: no policy that runs under this order processes them.
-            partition.execute_due(&mut step)?;
+            // Commands are refused here: no policy that runs under this order processes them. But a job may be ended at its deadline or budget.
+            if partition.execute_due(&mut step)? {
+                partition.pass(&mut step)?;
+                partition.end_instant(&mut step)?;
+            }
             while partition.settle_power(&mut step)? {
                 partition.pass(&mut step)?;
                 partition.end_instant(&mut step)?;
