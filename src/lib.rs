@@ -18,6 +18,8 @@ pub mod search;
 
 pub mod forecast;
 
+pub mod sharing;
+
 pub mod local;
 
 pub mod broker;

@@ -25,7 +25,9 @@ pub use energy::{Energy, Power};
 pub use money::{EnergyPrice, Money, Price};
 pub use stamp::Stamp;
 pub use text::UnitError;
-pub(crate) use text::{counted, exponential, line, lines, no_formula, unguarded, unsigned_zero, visible};
+pub(crate) use text::{
+    counted, exponential, line, lines, no_formula, parse as parse_units, unguarded, unsigned_zero, visible,
+};
 pub use time::{Clock, Span, Time, write_seconds};
 pub(crate) use told::grouped;
 pub use work::{Rate, Work};

@@ -43,6 +43,15 @@ pub enum SpeedupError {
 }
 
 impl Speedup {
+    /// The speedup of a job by its processor working set [Huang 2004, section 6.6]: 0.8 of the processors up to `least`, 0.65 of them on `best`, half of
+    /// them on `most`, and no more beyond. Where sizes are equal that of `best` counts. They must ascend from 1.
+    pub fn of_working_set(least: u32, best: u32, most: u32) -> Self {
+        let point = |size: u32, percent: u64| (size, Rate::ratio(percent * u64::from(size), 100));
+        let before = (least < best).then(|| point(least, 80));
+        let after = (most > best).then(|| point(most, 50));
+        Self::Points(before.into_iter().chain([point(best, 65)]).chain(after).collect())
+    }
+
     /// Checks the parameters.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ pub struct UnitError {
 }
 
 impl UnitError {
-    pub(super) fn new(written: &str, expected: &'static str) -> Self {
+    pub(crate) fn new(written: &str, expected: &'static str) -> Self {
         Self { written: written.to_owned(), expected }
     }
 }
@@ -98,7 +98,7 @@ pub(crate) fn exponential(value: f64) -> String {
 
 /// Reads `<decimal> <unit>` into whole multiples of the base unit (`units` gives the factor of each name).
 /// A value that is negative, too large or not a whole multiple is an error.
-pub(super) fn parse(written: &str, expected: &'static str, units: &[(&str, u64)]) -> Result<u64, UnitError> {
+pub(crate) fn parse(written: &str, expected: &'static str, units: &[(&str, u64)]) -> Result<u64, UnitError> {
     let fail = || UnitError::new(written, expected);
     let trimmed = written.trim();
     let split =
