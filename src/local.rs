@@ -25,6 +25,7 @@ mod abilities;
 mod agenda;
 mod arrivals;
 mod attempt;
+mod beside;
 mod blocker;
 mod book;
 mod checkpoint;

@@ -19,6 +19,8 @@ pub struct Abilities {
     pub picks_processors: bool,
     /// How many jobs may share a processor (1: none share), at most [`Abilities::MAX_MULTIPROGRAMMING_LEVEL`].
     pub multiprogramming_level: u32,
+    /// Says what sharing costs: jobs on shared processors may run at another rate than their share ([`super::Action::SetEfficiency`]).
+    pub slows: bool,
     /// Supports dedicated jobs, which request a start. Under a policy without this ability they are kept back until then.
     pub dedicated: bool,
     /// How many elastic commands may be carried out for a job (0: there is no ECC processor, and commands are refused).
@@ -41,6 +43,7 @@ impl Abilities {
         resizes: false,
         picks_processors: false,
         multiprogramming_level: 1,
+        slows: false,
         dedicated: false,
         elastic: 0,
     };
@@ -64,6 +67,9 @@ impl Abilities {
         if self.multiprogramming_level > 1 {
             let level = self.multiprogramming_level;
             words.push(format!("shares processors (multiprogramming level {level})"));
+        }
+        if self.slows {
+            words.push("slows down jobs that share".to_owned());
         }
         if words.is_empty() { "starts jobs".to_owned() } else { words.join(", ") }
     }

@@ -62,6 +62,15 @@ pub enum Rule {
         /// The multiprogramming level.
         most: u32,
     },
+    /// The first in line needs processors whose jobs it may join.
+    Sharing {
+        /// The first in line, for which there are too few of them; `None` if no job waits.
+        first: Option<JobKey>,
+        /// Processors that the first in line cannot get after the pass.
+        closed: ProcSet,
+        /// Whether jobs may overtake it.
+        backfills: bool,
+    },
     /// The first in line has a reservation; another job starts if it fits beside all reservations.
     Backfill {
         /// The first in line, which does not fit; `None` if no job waits.

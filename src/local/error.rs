@@ -54,6 +54,9 @@ pub enum Violation {
     /// The share is zero, or more than one.
     #[error("the share must be above 0 and at most 1")]
     BadShare,
+    /// The efficiency is zero, or more than a hundred.
+    #[error("the efficiency must be above 0 and at most 100")]
+    BadEfficiency,
     /// The shares on a processor sum to more than one.
     #[error("the shares on processor {0} sum to more than 1")]
     Oversubscribed(u32),

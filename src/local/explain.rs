@@ -27,7 +27,12 @@ impl Decision {
         let explanation = match &self.rule {
             Rule::Unsaid => None,
             Rule::InOrder { first } => first.map(|first| case.in_order(first)),
-            Rule::Level { first, full, most } => first.map(|first| case.level(first, full, *most)),
+            Rule::Level { first, full, most } => {
+                first.map(|first| case.level(first, full, Some(*most), false))
+            }
+            Rule::Sharing { first, closed, backfills } => {
+                first.map(|first| case.level(first, closed, None, *backfills))
+            }
             Rule::Backfill { first, shadow } => first.map(|first| case.backfilled(first, *shadow)),
             Rule::Plan { starts, compress } => case.planned(starts, *compress),
             Rule::Packing(packing) => Some(case.packed(packing)),
@@ -131,8 +136,8 @@ impl Case<'_> {
         explanation.blocked_by(ends).blocked_by(self.started_before()).over(&profile, start)
     }
 
-    /// Explains [`Rule::Level`]: too few processors can take another job, so that the first in line waits.
-    fn level(&self, first: JobKey, full: &ProcSet, most: u32) -> Explanation {
+    /// Explains [`Rule::Level`] and [`Rule::Sharing`]: too few processors can take another job, so that the first in line waits.
+    fn level(&self, first: JobKey, full: &ProcSet, most: Option<u32>, overtakes: bool) -> Explanation {
         let Self { view, job, .. } = *self;
         let mut ends: Vec<(Time, JobKey)> = view
             .holders()
@@ -145,6 +150,8 @@ impl Case<'_> {
         let missing = view.processors().saturating_sub(view.here().len());
         let explanation = if first == job {
             self.explanation(Why::FirstForPlaces { most })
+        } else if overtakes {
+            self.explanation(Why::OthersBefore).blocked_by([view.waits(first, None)])
         } else {
             let why = Why::PlacesBefore { first: view.who(first), needs: view.job(first).procs(), most };
             self.explanation(why).blocked_by([view.waits(first, None)])

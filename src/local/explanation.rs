@@ -84,19 +84,19 @@ pub enum Why {
         /// Whether the free processors would be enough for this job.
         would_do: bool,
     },
-    /// It is the first in line, and too few processors have fewer than `most` jobs.
+    /// It is the first in line, and too few processors have fewer than `most` jobs, or jobs that it may join.
     FirstForPlaces {
-        /// The multiprogramming level.
-        most: u32,
+        /// The multiprogramming level, if that alone counts.
+        most: Option<u32>,
     },
-    /// The first in line does not find processors with fewer than `most` jobs, and cannot be overtaken.
+    /// The first in line does not find processors with fewer than `most` jobs, or with jobs that it may join, and cannot be overtaken.
     PlacesBefore {
         /// The first in line.
         first: JobRef,
         /// Processors that it needs.
         needs: u32,
-        /// The multiprogramming level.
-        most: u32,
+        /// The multiprogramming level, if that alone counts.
+        most: Option<u32>,
     },
     /// It requests a later start.
     RequestsLaterStart {

@@ -10,6 +10,7 @@ pub use fcfs::Fcfs;
 pub use immediate::Immediate;
 pub use los::{Dedicated, Los, LosOptions, ShadowRule, packing};
 pub use preemptive::{Dropped, Factor, Margin, Placing};
+pub use scojo::{Scojo, ScojoOptions, Shares};
 pub use selective::{Limit, Selective, SelectiveOptions, WidthRule};
 
 use super::Registry;
@@ -22,4 +23,5 @@ crate::model::standard_policies! { Registry:
     equal_share
     selective
     immediate
+    scojo
 }

@@ -106,6 +106,13 @@ pub enum Action {
         /// Its share from now on.
         share: Rate,
     },
+    /// Change what part of its rate a running job keeps beside the jobs that it shares processors with. It has all of it when it starts or resumes.
+    SetEfficiency {
+        /// The job whose efficiency changes.
+        job: JobKey,
+        /// Its efficiency from now on; above 1 if it gains by the others.
+        efficiency: Rate,
+    },
     /// End a started job.
     Kill {
         /// The job to kill.

@@ -261,6 +261,19 @@ impl Coscheduling {
             .map_or(Slowdown::NONE, |largest| largest.plus(applications.len().saturating_sub(2), self.more))
     }
 
+    /// The largest slowdown that a job of this application may have with at most so many jobs on a processor.
+    pub fn worst(&self, application: Option<usize>, jobs: u32) -> Slowdown {
+        if jobs < 2 {
+            return Slowdown::NONE;
+        }
+        let known = application.into_iter().flat_map(|own| {
+            (0..self.pairs.names.len()).filter_map(move |beside| self.pairs.get(own, beside))
+        });
+        let largest = known.chain([self.otherwise]).max().unwrap_or(self.otherwise);
+        let all = largest.plus(jobs as usize - 2, self.more);
+        self.most.map_or(all, |most| all.min(most)).max(Slowdown::NONE)
+    }
+
     /// Whether these jobs may be put together: none of them would be slowed down too much.
     pub fn allows(&self, applications: &[Option<usize>]) -> bool {
         let within = |one| self.most.is_none_or(|most| self.slowdown(applications, one) <= most);

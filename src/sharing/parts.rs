@@ -19,6 +19,9 @@ pub struct Share(u32);
 pub struct Slowdown(u32);
 
 impl Share {
+    /// All of the time, in millionths.
+    pub const WHOLE: u32 = ONE;
+
     /// One of so many equal shares. Rounded down; of one, as near to 100 % as there is.
     pub fn one_of(jobs: u32) -> Self {
         Self((ONE / jobs.max(1)).clamp(1, ONE - 1))

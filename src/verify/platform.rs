@@ -80,6 +80,11 @@ impl Platform {
         self.get(site).is_some_and(|facts| facts.abilities.preempts)
     }
 
+    /// Whether jobs of a site may run at another rate than their share, because sharing costs something.
+    pub(super) fn slows(&self, site: SiteId) -> bool {
+        self.get(site).is_some_and(|facts| facts.abilities.slows)
+    }
+
     /// Whether machines of a partition can sleep, and so wake up.
     pub(super) fn wakes(&self, site: SiteId, partition: PartitionId) -> bool {
         self.partition(site, partition)

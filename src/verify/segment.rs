@@ -133,12 +133,12 @@ impl Checker {
         if !platform.rigid || !platform.known {
             return;
         }
-        // Machines that changed their speed may be slower or faster; the records do not say by how much.
+        // Machines that changed their speed may be slower or faster, and so may jobs beside others; the records do not say by how much.
         let speed = spec.speed_on(procs);
         let expected = if is_transition(cause) { Rate::ZERO } else { speed.times(share) };
-        // In transition no machine is slow.
-        let is_slowed = state.machines.slowed && expected != Rate::ZERO;
-        let wrong = !is_slowed && rate != expected;
+        // In transition no machine is slow. Before a fork the policy may have been another one.
+        let is_slowed = (state.machines.slowed || platform.slows(site)) && expected != Rate::ZERO;
+        let wrong = !is_slowed && rate != expected && from >= platform.since;
         verdict.count_check(Rule::Work);
         if wrong || share > Rate::FULL {
             let job = platform.job(subject.name);

@@ -341,7 +341,7 @@ proptest! {
         spec.preemption = preemption;
         spec.order = gridemu::model::InstantOrder::Instant;
         let ran = run_with(&registry, &spec, &jobs);
-        check(&spec, &jobs, &ran, Law { multiprogramming_level, gaps: true, kills: true });
+        check(&spec, &jobs, &ran, Law { multiprogramming_level, gaps: true, kills: true, ..Law::default() });
         // And again with a stop in the middle.
         let (mut grid, mut records) = (support::grid(&registry, &spec, &jobs).unwrap(), Vec::new());
         for _ in 0..steps {
@@ -364,6 +364,7 @@ fn wrong() -> PolicyInfo {
         let able = Abilities {
             preempts: !plain,
             resizes: !plain,
+            slows: !plain,
             same_processors: true,
             ..free(number(named, "multiprogramming_level") as u32)
         };
@@ -431,6 +432,12 @@ impl LocalPolicy for Wrong {
                 share: Rate::from_units((1 << 20) + 1),
             },
             "set-no-share" => Action::SetShare { job: one, share: Rate::ZERO },
+            "set-no-efficiency" | "set-efficiency" => {
+                let full = if self.0 == "set-efficiency" { 1 } else { 0 };
+                Action::SetEfficiency { job: one, efficiency: Rate::ratio(full, 1) }
+            }
+            "set-much-efficiency" => Action::SetEfficiency { job: one, efficiency: Rate::ratio(101, 1) },
+            "efficiency-waiting" => Action::SetEfficiency { job: three, efficiency: Rate::FULL },
             "oversubscribed" => start(2, on(1, 7)),
             "no-slot" => {
                 actions.push(Action::SetShare { job: one, share: Rate::ratio(1, 3) });
@@ -496,11 +503,19 @@ fn each_thing_that_is_wrong_has_its_violation() {
         ("do=no-share", "start job 3", V::BadShare),
         ("do=two-shares", "start job 3", V::BadShare),
         ("do=set-no-share", "set the share of job 1", V::BadShare),
+        ("do=set-no-efficiency", "set the efficiency of job 1", V::BadEfficiency),
+        ("do=set-much-efficiency", "set the efficiency of job 1", V::BadEfficiency),
+        ("do=efficiency-waiting", "set the efficiency of job 3", V::WrongPhase("waiting")),
         ("do=oversubscribed,multiprogramming_level=2", "share processors", V::Oversubscribed(1)),
         ("do=no-slot,multiprogramming_level=2", "start job 5", V::NoSlot(0)),
         ("do=resize-rigid", "resize job 1", V::NotMalleable),
         ("do=suspend,plain=1", "suspend job 1", V::NotDeclared("suspends jobs")),
         ("do=resize,plain=1", "resize job 2", V::NotDeclared("resizes jobs")),
+        (
+            "do=set-efficiency,plain=1",
+            "set the efficiency of job 1",
+            V::NotDeclared("slows down jobs that share processors"),
+        ),
         ("do=wake-now", "wake", V::WakeNotLater),
     ];
     for (params, action, reason) in cases {

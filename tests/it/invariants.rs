@@ -31,6 +31,14 @@ pub(crate) fn variants() -> Vec<String> {
             "hybrid-los" => &["cs=0", "cs=1"],
             "conservative" => &["compress=start", "compress=none"],
             "equal-share" => &["mpl=1", "mpl=3", "mpl=5"],
+            "scojo" => &[
+                "level=1",
+                "level=1,order=fcfs",
+                "level=3,order=fcfs,backfill=false,age_every=none",
+                "level=3,slots=40%/40%/20%,slowdown=1.3,age_every=20 s,lookahead=3",
+                "level=5,compensate=true,share=10%,classes=5 s/10 s/20 s,age_every=3 s,most=1.4",
+                "share=50%/40%/30%/20%,classes=5 s/10 s/20 s,slowdown=0.8",
+            ],
             // With a factor of 1, jobs that take years, as absurd checkpoints make them, would take turns for years.
             "ss" => &[
                 "every=1 s",
@@ -52,6 +60,7 @@ fn law(spec: &SiteSpec) -> Law {
     Law {
         multiprogramming_level: abilities.multiprogramming_level,
         gaps: abilities.preempts,
+        slows: abilities.slows,
         ..Law::default()
     }
 }
@@ -350,7 +359,9 @@ proptest! {
         let mut grid = support::grid(&registry, other, &case.jobs).expect("a grid");
         grid.restore(saved, true).expect("it fits");
         let ran = finish(grid, records);
-        check(other, &case.jobs, &ran, law(other));
+        // Before the fork sharing may have cost something.
+        let slows = law(&case.spec).slows || law(other).slows;
+        check(other, &case.jobs, &ran, Law { slows, ..law(other) });
     }
 
     /// Whatever is left when a run is ended early is recorded as unfinished, and the ledger holds.

@@ -77,6 +77,7 @@ mod run_errors;
 mod runtime;
 mod saved_before;
 mod scenario;
+mod scojo;
 mod selective;
 mod source_marks;
 mod stale_reports;

@@ -270,6 +270,8 @@ pub(crate) struct Law {
     pub(crate) multiprogramming_level: u32,
     /// Whether jobs may be suspended and have gaps.
     pub(crate) gaps: bool,
+    /// Whether jobs that share may be slower or faster than their share.
+    pub(crate) slows: bool,
     /// Whether the policy may end and refuse jobs of its own accord.
     pub(crate) kills: bool,
 }
@@ -477,6 +479,8 @@ fn check_job(
         let rate = rate_at(slowest, &job.size, count) * share / SHARE;
         // In transition it does no work.
         let rate = if segment.cause == Cause::Run { rate } else { 0 };
+        let rate = if law.slows { u128::from(segment.rate.units()) } else { rate };
+        assert!(rate > 0 || law.gaps, "job {id} does not progress");
         assert_eq!(u128::from(segment.rate.units()), rate, "job {id}: rate");
         let span = u128::from(segment.to.since(segment.from).micros());
         work += rate * span;

@@ -86,6 +86,10 @@ fn of_scenario(scenario: &Scenario, policies: &Policies) -> Result<Found, RunErr
     found.network = (resolved.grid.network.clone(), files);
     found.scripted = resolved.pace.is_none();
     found.has_local = resolved.site_workloads.iter().any(Option::is_some);
+    if found.sites.iter().any(|site| site.abilities.slows) {
+        let why = "a policy of this run says what sharing costs, so the rates of its jobs are not checked, but for the work that they do";
+        found.unchecked.insert(Rule::Work, why.to_owned());
+    }
     let mut workloads = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
     if workloads.any(|workload| workload.shaping.malleable) {
         found.rigid = false;

@@ -239,9 +239,9 @@ impl Partition {
             // Jobs that run go on, also where they are more than a lower cap leaves.
             state.take_off(step);
         }
-        if terms.policy != before.policy && state.multiprogramming_level == 1 {
+        if terms.policy != before.policy {
             for key in state.keys(|job| job.phase.holds()) {
-                state.give_whole(key, step).map_err(|error| error.to_string())?;
+                state.share_anew(key, step).map_err(|error| error.to_string())?;
             }
         }
         if terms.checkpoint != before.checkpoint {
@@ -254,14 +254,18 @@ impl Partition {
 }
 
 impl State {
-    /// Gives a job that shared its processors their whole time.
-    fn give_whole(&mut self, key: JobKey, step: &mut Step<'_>) -> Result<(), PartitionError> {
-        if self.table.get(key).is_none_or(|job| job.allocation.share == Rate::FULL) {
+    /// Gives a job that shared its processors their whole time if no job shares under the present policy, and its whole rate if sharing costs nothing.
+    fn share_anew(&mut self, key: JobKey, step: &mut Step<'_>) -> Result<(), PartitionError> {
+        let (is_alone, is_free) = (self.multiprogramming_level == 1, !self.abilities.slows);
+        let Some(job) = self.table.get(key) else { return Ok(()) };
+        let share = if is_alone { Rate::FULL } else { job.allocation.share };
+        let efficiency = if is_free { Rate::FULL } else { job.allocation.efficiency };
+        if (share, efficiency) == (job.allocation.share, job.allocation.efficiency) {
             return Ok(());
         }
         self.settle(key, step);
         let Some(job) = self.table.get_mut(key) else { return Ok(()) };
-        job.allocation.share = Rate::FULL;
+        (job.allocation.share, job.allocation.efficiency) = (share, efficiency);
         if job.phase.is_active() { self.set_rate(key, step.now) } else { Ok(()) }
     }
 }

@@ -82,6 +82,12 @@ impl State {
         if share == Rate::ZERO || share > Rate::FULL { Err(Violation::BadShare) } else { Ok(()) }
     }
 
+    pub(super) fn check_efficiency(&self, efficiency: Rate) -> Checked<()> {
+        Self::declared(self.abilities.slows, "slows down jobs that share processors")?;
+        let most = 100 * Rate::FULL.units();
+        if (1..=most).contains(&efficiency.units()) { Ok(()) } else { Err(Violation::BadEfficiency) }
+    }
+
     /// Checks for whole blocks, and for a number that the job can use (its preferred one may have been rounded up).
     pub(super) fn check_size(&self, live: &LiveJob, count: u32) -> Checked<()> {
         let size = &live.job.size;

@@ -10,6 +10,9 @@ use crate::units::{Rate, Span, Time, Work};
 
 type Checked = Result<(), PartitionError>;
 
+/// The phases in which a job is on its processors.
+const ON: [Phase; 4] = [Phase::Running, Phase::Suspending, Phase::Resuming, Phase::Reconfiguring];
+
 impl Partition {
     /// One scheduling pass. Jobs that the policy killed or rejected leave by the step's exits.
     ///
@@ -104,6 +107,7 @@ impl Partition {
             Action::Resume { job, placement, share } => self.resume(job, placement, share, step),
             Action::Resize { job, placement } => self.resize(job, placement, step),
             Action::SetShare { job, share } => self.set_share(job, share, step),
+            Action::SetEfficiency { job, efficiency } => self.set_efficiency(job, efficiency, step),
             Action::Kill { job } => {
                 const STARTED: [Phase; 5] = [
                     Phase::Running,
@@ -198,8 +202,17 @@ impl Partition {
         Ok(())
     }
 
+    fn set_efficiency(&mut self, key: JobKey, efficiency: Rate, step: &mut Step<'_>) -> Checked {
+        self.expect(key, "set the efficiency of", step.now, &ON)?;
+        self.checked(key, "set the efficiency of", step.now, |state, _| state.check_efficiency(efficiency))?;
+        self.state.settle(key, step);
+        if let Some(live) = self.state.table.get_mut(key) {
+            live.allocation.efficiency = efficiency;
+        }
+        self.state.set_rate(key, step.now)
+    }
+
     fn set_share(&mut self, key: JobKey, share: Rate, step: &mut Step<'_>) -> Checked {
-        const ON: [Phase; 4] = [Phase::Running, Phase::Suspending, Phase::Resuming, Phase::Reconfiguring];
         self.expect(key, "set the share of", step.now, &ON)?;
         self.checked(key, "set the share of", step.now, |state, _| state.check_share(share))?;
         self.state.settle(key, step);
@@ -233,7 +246,7 @@ impl Partition {
             live.phase = Phase::Running;
             live.since = begin;
             live.first_start.get_or_insert(begin);
-            live.allocation.share = share;
+            (live.allocation.share, live.allocation.efficiency) = (share, Rate::FULL);
         }
         self.state.set_placement(key, placement, count, step.now);
         if waits {

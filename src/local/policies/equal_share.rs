@@ -70,17 +70,57 @@ impl EqualShare {
     }
 
     fn count(&mut self, view: &View<'_>) {
-        self.load = (0..view.processors()).map(|proc| view.load(proc)).collect();
-        self.drained = view.drained();
-        for proc in self.drained.iter() {
-            self.load[proc as usize] = view.jobs_on(proc);
-        }
+        let loads = Loads::of(view);
+        (self.load, self.drained) = (loads.jobs, loads.drained);
     }
 
     fn add(&mut self, placement: &ProcSet) {
         for proc in placement.iter() {
             self.load[proc as usize] += 1;
         }
+    }
+}
+
+/// The jobs on each processor.
+pub(super) struct Loads {
+    /// How many there are, including stalled ones; the multiprogramming level where no job can be placed.
+    jobs: Vec<u32>,
+    /// Processors of machines that drain: their jobs go on, and no other is placed there.
+    drained: ProcSet,
+}
+
+impl Loads {
+    pub(super) fn of(view: &View<'_>) -> Self {
+        let drained = view.drained();
+        let jobs = |proc| if drained.contains(proc) { view.jobs_on(proc) } else { view.load(proc) };
+        Self { jobs: (0..view.processors()).map(jobs).collect(), drained }
+    }
+
+    /// When sizes could start where so many jobs may be on a processor: see [`EqualShare`].
+    pub(super) fn start_estimates(
+        self,
+        view: &View<'_>,
+        mpl: u32,
+        running: impl Iterator<Item = JobKey>,
+    ) -> StartEstimates {
+        let Self { jobs: mut load, drained } = self;
+        let is_open = |(proc, load): &(u32, &u32)| **load < mpl && !drained.contains(*proc);
+        let mut open = (0..).zip(&load).filter(is_open).count() as u32;
+        let mut ends: Vec<(Time, JobKey)> = running.map(|job| (view.expected_end(job), job)).collect();
+        ends.sort_unstable();
+        let (mut ends, mut time, turn) = (ends.into_iter(), view.now(), view.turn());
+        StartEstimates::of_sizes(view.capacity(), |procs| {
+            while open < procs {
+                let Some((end, job)) = ends.next() else { return Time::NEVER };
+                time = end;
+                for proc in view.job(job).placement().iter() {
+                    let load = &mut load[proc as usize];
+                    open += u32::from(*load == mpl && !drained.contains(proc));
+                    *load -= 1;
+                }
+            }
+            turn.max(time)
+        })
     }
 }
 
@@ -144,30 +184,7 @@ impl LocalPolicy for EqualShare {
     /// A size can start where so many processors can take another job, now or when running jobs are expected to end; and after
     /// the waiting jobs, as in [`View::start_estimates`].
     fn start_estimates(&self, view: &View<'_>) -> StartEstimates {
-        let mut load = self.load.clone();
-        let mut open = match load.len() {
-            0 => view.capacity(),
-            _ => {
-                let open = |(proc, load): &(u32, &u32)| **load < self.mpl && !self.drained.contains(*proc);
-                (0..).zip(&load).filter(open).count() as u32
-            }
-        };
-        let mut ends: Vec<(Time, JobKey)> =
-            self.running.iter().map(|job| (view.expected_end(*job), *job)).collect();
-        ends.sort_unstable();
-        let (mut ends, mut time, turn) = (ends.into_iter(), view.now(), view.turn());
-        StartEstimates::of_sizes(view.capacity(), |procs| {
-            while open < procs {
-                let Some((end, job)) = ends.next() else { return Time::NEVER };
-                time = end;
-                for proc in view.job(job).placement().iter() {
-                    let load = &mut load[proc as usize];
-                    open += u32::from(*load == self.mpl && !self.drained.contains(proc));
-                    *load -= 1;
-                }
-            }
-            turn.max(time)
-        })
+        Loads::of(view).start_estimates(view, self.mpl, self.running.iter().copied())
     }
 
     fn adopt(&mut self, view: &View<'_>) {

@@ -132,13 +132,15 @@ fn are(count: u32, what: &str) -> String {
     }
 }
 
-fn places(needs: u32, most: u32, open: u32) -> String {
+fn places(needs: u32, most: Option<u32>, open: u32) -> String {
     let there = match open {
         0 => "there is none".to_owned(),
         1 => "there is 1".to_owned(),
         many => format!("there are {many}"),
     };
-    format!("{} with fewer than {most} jobs, and {there}", processors(needs))
+    let which = most
+        .map_or_else(|| "whose jobs it may join".to_owned(), |most| format!("with fewer than {most} jobs"));
+    format!("{} {which}, and {there}", processors(needs))
 }
 
 fn delayed(first: Option<&JobRef>) -> String {

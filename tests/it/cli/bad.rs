@@ -88,7 +88,7 @@ fn jobs_larger_than_the_machine() {
 /// What is asked for makes no sense: nothing runs, nothing is printed.
 #[test]
 fn requests_that_make_no_sense() {
-    let cases: [(&[&str], &[&str]); 45] = [
+    let cases: [(&[&str], &[&str]); 59] = [
         (&["--policy", "esy"], &["did you mean `easy`?", "there are fcfs, easy", "hint: `gridemu policies`"]),
         (&["--policy", "EASY"], &["did you mean `easy`?"]),
         (&["--policy", "easy", "--policy", "conservativ"], &["did you mean `conservative`?"]),
@@ -98,6 +98,23 @@ fn requests_that_make_no_sense() {
         (&["--policy", "easy[order=sjf,order=sjf]"], &["`order` is given twice"]),
         (&["--policy", "equal-share[mpl=0]"], &["`mpl=0`", "from 1 to 1000"]),
         (&["--policy", "conservative[compress=x]"], &["`compress=x`", "`submission`"]),
+        (&["--policy", "scojo[level=0]"], &["`level=0`", "from 1 to 1000"]),
+        (&["--policy", "scojo[share=0%]"], &["`share=0%`", "`0%` is not a share above 0 and below 100 %"]),
+        (&["--policy", "scojo[share=100%]"], &["`share=100%`", "`100%` is not a share"]),
+        (&["--policy", "scojo[share=40%/40%]"], &["one for each of the 4 classes: these are 2"]),
+        (&["--policy", "scojo[slots=40%]"], &["`slots=40%`", "as many shares as `level=2`: these are 1"]),
+        (&["--policy", "scojo[slots=60%/60%]"], &["`slots=60%/60%`", "at most 100 % in all"]),
+        (&["--policy", "scojo[slots=60%/40%,share=10%]"], &["`share=10%`", "`slots`, which say all shares"]),
+        (&["--policy", "scojo[compensate=true]"], &["50% and 50% at a slowdown of 1.2 need 120 %"]),
+        (&["--policy", "scojo[slowdown=fast]"], &["`slowdown=fast`", "0.01 to 100, such as 1.2, `huang`"]),
+        (&["--policy", "scojo[slowdown=a b; a 1 1]"], &["not square: it has 2 columns and 1 rows"]),
+        (&["--policy", "scojo[slowdown=a b; a 1 -; b - 1]"], &["line 2: the pair `a` and `b` is missing"]),
+        (&["--policy", "scojo[others=1.3]"], &["`others=1.3`", "a table, so that there are no `others`"]),
+        (
+            &["--policy", "scojo[classes=5 min/2 min]"],
+            &["classes of run times end at 300 s and then at 120 s"],
+        ),
+        (&["--policy", "scojo[age_every=0 s]"], &["`age_every=0 s`", "a time above 0"]),
         (&["--policy", "easy", "--policy", "easy"], &["`easy` is given twice"]),
         (&["--policy", ""], &["name[key=value,...]"]),
         (&[], &["--policy <POLICY>"]),
