@@ -23,6 +23,8 @@
 //! [`policies::Mct`] is the one of the example.
 
 mod absent;
+mod applications;
+mod beliefs;
 mod bounds;
 mod choose;
 mod decision;
@@ -38,6 +40,7 @@ mod pool;
 mod rates;
 mod ready;
 mod registry;
+mod series;
 mod task;
 mod tasks;
 mod traced;
@@ -47,6 +50,8 @@ pub mod outside;
 pub mod policies;
 
 pub use absent::Absent;
+pub use applications::{Applications, BelievedRun};
+pub use beliefs::{BeliefErrors, Beliefs, PoolForecasts, WaitClass, Waited};
 pub use bounds::Bounds;
 pub use choose::{Choose, Gate, OneByOne, Pick};
 pub use decision::{Candidate, Choice};

@@ -5,6 +5,7 @@
 //! [`crate::study`] the measures over many runs.
 
 mod backlog;
+mod belief_errors;
 mod blocks;
 mod churn;
 mod dedicated;
@@ -36,6 +37,7 @@ mod window;
 mod workflows;
 
 pub use backlog::{Backlog, BacklogSummary};
+pub use belief_errors::ErrorSummary;
 pub(crate) use blocks::{Block, BlockError, BlockId, Blocks, Exact, Skeleton};
 pub use churn::{
     Attempts, Churn, ChurnSummary, Count, FaultCounts, JobChanges, MachineChanges, Refusals, WastedWork,

@@ -3,6 +3,7 @@
 //! Plain data with arithmetic and validation. Nothing here decides anything: scheduling lives in
 //! [`crate::local`], and behaviour over time in [`crate::entity`].
 
+mod application;
 mod churn;
 mod class;
 mod elastic;
@@ -39,6 +40,7 @@ mod text;
 mod trace;
 mod workflow;
 
+pub use application::{Application, ApplicationSpec};
 pub use churn::{
     CheckpointInterval, Checkpointing, ChurnAct, ChurnSpec, Distribution, FailureAction, Machines,
     PlannedChurn, RandomChurn,
@@ -54,7 +56,8 @@ pub use failures::{Faults, TaskFailures};
 pub use fault::{FaultKind, FaultSpec, Heartbeat, MessageKind, MessageKinds};
 pub use front::{FrontPoint, FrontRecord, Objective};
 pub use grid::{
-    BrokerSpec, DataRates, GridSpec, Link, NetworkSpec, Payer, PlanningTime, Replan, Sharing, StorageSpec,
+    BrokerSpec, DataRates, GridSpec, Information, Link, NetworkSpec, Payer, PlanningTime, Replan, RunTimes,
+    Sharing, StorageSpec,
 };
 pub use group_failures::{GroupFailures, GroupSize};
 pub use ids::{

@@ -47,11 +47,15 @@ impl Bound {
             estimated.into_iter().chain(pool.reported_start(procs)).min().unwrap_or(Time::NEVER)
         };
         let beyond = start(room.saturating_add(1));
+        let later = if pool.in_flight.jobs == 0 { beyond } else { pool.behind(beyond) };
+        // Where waits are forecast, a job of any size may be expected not to wait.
+        let (soonest, later) =
+            if pool.forecasts.has_no_waits() { (start(1), later) } else { (Time::ZERO, Time::ZERO) };
         Self {
             present: pool.report.present,
             room,
-            soonest: start(1),
-            later: if pool.in_flight.jobs == 0 { beyond } else { pool.behind(beyond) },
+            soonest,
+            later,
             latency: pool.facts.latency,
             fastest: pool.facts.fastest().max(pool.facts.speed),
         }

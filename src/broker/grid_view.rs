@@ -210,12 +210,17 @@ impl<'a> GridView<'a> {
     }
 
     /// When the task could start in the pool: the start that the pool has estimated, plus the jobs on their way there, and not
-    /// before the job and its input can be there. `None` if the processors are not present.
+    /// before the job and its input can be there. If the broker believes forecasts, and processors are not free: so long after the task can be there as
+    /// such tasks are expected to wait, plus the jobs on their way. `None` if the processors are not present.
     pub fn start(&self, task: Task<'_>, at: usize) -> Option<Time> {
         let pool = &self.pools[at];
         let procs = pool.procs_for(&task);
         let start = pool.reported_start(procs)?;
         let ready = self.there(task, at);
+        if let Some(wait) = pool.forecast_wait(&task, procs, self.now) {
+            let start = ready + wait;
+            return Some(if pool.in_flight.jobs == 0 { start } else { pool.behind(start) });
+        }
         if let Some(woken) = pool.woken(procs) {
             return Some(woken.max(ready));
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::InFlight;
 use super::pool::spread;
 use crate::model::TaskId;
-use crate::units::{Stamp, Time};
+use crate::units::{Span, Stamp, Time};
 
 /// An assignment that has neither ended nor returned.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,8 +20,17 @@ pub struct Placed {
     pub area: u128,
     /// When it reaches its site; `None` while the dispatcher holds it back, or its files are on their way there.
     pub arrival: Option<Stamp>,
+    /// When it was believed to start, as it was decided; [`Time::NEVER`] if nothing was believed.
+    pub(crate) believed: Time,
     /// Whether the pool counts it as on its way: its last report does not include it, and its files can come.
     pub(crate) unseen: bool,
+}
+
+impl Placed {
+    /// Its expected run time there.
+    pub(crate) fn run(&self) -> Span {
+        spread(self.area, self.procs)
+    }
 }
 
 /// What is on its way to a pool.

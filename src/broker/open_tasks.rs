@@ -140,10 +140,10 @@ impl GridView<'_> {
     }
 }
 
-/// The free processors of a pool by its last report: those that are free now and awake if no job waits, and otherwise as a job that starts then may have.
+/// The free processors of a pool by its last report and what is forecast of its waits: those that are free now and awake if no job waits, and otherwise as a job that starts then may have.
 fn reported(pool: &Pool, now: Time) -> Profile {
     let report = &pool.report;
-    let mut estimates = report.start_estimates.clone();
+    let mut estimates = pool.forecasts.start_estimates(now, &report.start_estimates);
     if report.waiting == 0 {
         estimates.steps.retain(|(procs, _)| *procs > report.awake());
         estimates.steps.insert(0, (report.awake(), now));

@@ -1,8 +1,10 @@
 //! A pool in the broker's view: its description, its last report, and the jobs on their way there.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Placed, Rates, Task};
+use super::{Placed, PoolForecasts, Rates, Task, WaitClass};
 use crate::local::StartEstimates;
 use crate::model::{Equipment, Job, PoolId, Size};
 use crate::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time, Work};
@@ -132,10 +134,12 @@ pub struct InFlight {
 pub struct Pool {
     /// Its constant properties.
     pub facts: PoolFacts,
-    /// Its last report.
+    /// Its last report, as the broker believes it: as it came, or with forecasts of the next values in the place of these.
     pub report: PoolReport,
     /// When the last report was measured.
     pub measured: Time,
+    /// What is forecast of it beside that; nothing where the broker believes reports.
+    pub forecasts: PoolForecasts,
     /// Whether the site takes grid jobs.
     pub open: bool,
     /// Jobs that the report does not include yet; none unless the broker counts its own dispatches.
@@ -154,6 +158,7 @@ impl Pool {
             facts,
             report: PoolReport { present, free, free_by_group, start_estimates, ..PoolReport::default() },
             measured: Time::ZERO,
+            forecasts: PoolForecasts::default(),
             open: true,
             in_flight: InFlight::default(),
             asked: 0,
@@ -253,7 +258,7 @@ impl Pool {
         if input == Bytes::ZERO {
             return now + self.facts.latency;
         }
-        let micros = match self.facts.bandwidth {
+        let micros = match self.forecasts.bandwidth(now).or(self.facts.bandwidth) {
             Some(bandwidth) if bandwidth.bits() > 0 => {
                 (u128::from(input.count()) * 8_000_000).div_ceil(u128::from(bandwidth.bits()))
             }
@@ -270,6 +275,24 @@ impl Pool {
             return Some(self.measured);
         }
         self.report.start_estimates.start(procs)
+    }
+
+    /// When a job of each size could start that comes when the last report was measured: as it was reported, or as it is forecast.
+    pub(super) fn expected_starts(&self) -> Cow<'_, [(u32, Time)]> {
+        let reported = &self.report.start_estimates;
+        if self.forecasts.has_no_waits() {
+            return Cow::Borrowed(&reported.steps);
+        }
+        Cow::Owned(self.forecasts.start_estimates(self.measured, reported).steps)
+    }
+
+    /// How long the job, with so many processors, will wait if it comes now, by what was measured. `None` if no such wait was measured
+    /// lately, and where it finds free processors: of these the report knows, and a pool that is never tried again would never be known to be free.
+    pub(super) fn forecast_wait(&self, job: &Task<'_>, procs: u32, now: Time) -> Option<Span> {
+        if self.forecasts.has_no_waits() || (self.report.waiting == 0 && self.leaves(procs)) {
+            return None;
+        }
+        self.forecasts.wait(WaitClass::of(procs, self.run_of(job)), now)
     }
 
     /// Counts an assignment that is there from this time on.

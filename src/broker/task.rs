@@ -1,5 +1,6 @@
 //! A task as a broker policy sees it.
 
+use super::BelievedRun;
 use super::pool::span_at;
 use super::ready::Rank;
 use crate::model::{Job, JobId, Needs, PoolId, Size, TaskId};
@@ -13,18 +14,25 @@ pub struct Task<'a> {
     rank: Rank,
     job: &'a Job,
     refused: &'a [PoolId],
+    /// Its run time as the broker believes it; `None` for its estimate.
+    believed: Option<Span>,
 }
 
 impl<'a> Task<'a> {
     /// A job that waits, with the pools that cannot take it, in their order.
     pub fn new(job: &'a Job, refused: &'a [PoolId]) -> Self {
         let id = TaskId(job.grid.as_ref().map_or(u64::MAX, |grid| grid.number));
-        Self { id, rank: Rank::default(), job, refused }
+        Self { id, rank: Rank::default(), job, refused, believed: None }
     }
 
     /// The same at its place in the order.
     pub(super) fn at(self, rank: Rank) -> Self {
         Self { rank, ..self }
+    }
+
+    /// The same with a run time that is believed in the place of its estimate.
+    pub(super) fn believing(self, run: Option<BelievedRun>) -> Self {
+        Self { believed: run.map(|believed| believed.run), ..self }
     }
 
     /// Its place in the order in which tasks are ready.
@@ -57,14 +65,14 @@ impl<'a> Task<'a> {
         &self.job.size
     }
 
-    /// Its estimated run time on its preferred size at reference speed.
+    /// Its estimated run time on its preferred size at reference speed: that of its user, or of the record of its application if the broker plans by these.
     pub fn estimate(&self) -> Span {
-        self.job.estimate
+        self.believed.unwrap_or(self.job.estimate)
     }
 
     /// The estimated work that is left: without the part that checkpoints of earlier attempts have kept.
     pub fn work_left(&self) -> Work {
-        let all = Work::of_runtime(self.job.estimate);
+        let all = Work::of_runtime(self.estimate());
         self.job.grid.as_ref().map_or(all, |grid| all - grid.kept)
     }
 

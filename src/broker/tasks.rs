@@ -19,7 +19,7 @@ use self::changed::Changed;
 use self::planned::Takes;
 use super::lane::{Lane, Placed};
 use super::ready::{Rank, Ready, Shape};
-use super::{InFlight, Planned, Pool, PutOff, Task};
+use super::{BelievedRun, InFlight, Planned, Pool, PutOff, Task};
 use crate::model::{Job, PoolId, TaskId};
 use crate::units::{Stamp, Time};
 
@@ -57,6 +57,8 @@ struct Row {
     planned: Option<Planned>,
     /// Of a ready task, until when it is put off.
     put_off: Option<PutOff>,
+    /// Its run time as it is believed, if that is not its estimate.
+    run: Option<BelievedRun>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,7 +165,7 @@ impl Tasks {
     pub fn ready(&self, task: TaskId) -> Option<Task<'_>> {
         let row = self.rows.get(&task)?;
         match &row.phase {
-            Phase::Ready { job, rank } => Some(Task::new(job, &row.refused).at(*rank)),
+            Phase::Ready { job, rank } => Some(Task::new(job, &row.refused).at(*rank).believing(row.run)),
             Phase::Blocked { .. } | Phase::Staging { .. } | Phase::Placed(_) => None,
         }
     }
@@ -263,10 +265,10 @@ impl Tasks {
     ) -> Option<(Box<Job>, u32)> {
         let row = self.rows.get_mut(&task)?;
         let Phase::Ready { job, rank } = &row.phase else { return None };
-        let seen = Task::new(job, &row.refused);
+        let seen = Task::new(job, &row.refused).believing(row.run);
         let (procs, run) = (pool.procs_for(&seen), pool.run_of(&seen));
         let area = u128::from(procs) * u128::from(run.micros());
-        let placed = Placed { pool: at, procs, area, arrival, unseen: true };
+        let placed = Placed { pool: at, procs, area, arrival, believed: Time::NEVER, unseen: true };
         match row.planned {
             Some(planned) => _ = self.planned.remove(&(planned.pool, planned.start, task)),
             None => self.ready.remove(*rank, || Shape::of(&seen)),
@@ -278,6 +280,27 @@ impl Tasks {
             Phase::Ready { job, .. } => Some((job, procs)),
             _ => None,
         }
+    }
+
+    /// Notes when a task that has just been placed is believed to start.
+    pub(crate) fn believe(&mut self, task: TaskId, start: Time) {
+        if let Some(Phase::Staging { placed, .. } | Phase::Placed(placed)) =
+            self.rows.get_mut(&task).map(|row| &mut row.phase)
+        {
+            placed.believed = start;
+        }
+    }
+
+    /// Notes how long a task is believed to run, if that is not its estimate.
+    pub(crate) fn believe_run(&mut self, task: TaskId, run: Option<BelievedRun>) {
+        if let Some(row) = self.rows.get_mut(&task) {
+            row.run = run;
+        }
+    }
+
+    /// How long a task is believed to run, if that is not its estimate.
+    pub(crate) fn believed_run(&self, task: TaskId) -> Option<BelievedRun> {
+        self.rows.get(&task)?.run
     }
 
     /// Takes out a task that is placed: the place of its pool, and the pools that could not take it.

@@ -11,6 +11,7 @@ mod engine;
 mod expected;
 mod limits;
 mod lost;
+mod measured;
 mod pending;
 mod planning;
 mod put_off;
@@ -30,9 +31,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 pub use self::awaited::AwaitedFile;
-use self::data::{Copying, Data};
+use self::data::{Copying, Data, place_of};
 use self::engine::Engine;
 use self::limits::Expiring;
+use self::measured::PORTAL;
 use self::pending::Pending;
 pub use self::tally::BrokerTally;
 use self::turns::Turns;
@@ -42,7 +44,8 @@ use super::mailbox::{Mailbox, Moments};
 use super::{Address, EntityError, Outbox, Quiescence, Stamp, ToBroker};
 use crate::broker::mapping::Links;
 use crate::broker::{
-    Bounds, BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, Pool, PoolFacts, Tasks,
+    Applications, Beliefs, Bounds, BrokerAbilities, BrokerEvent, BrokerPolicy, BrokerRegistry, Choice, Pool,
+    PoolFacts, Tasks,
 };
 use crate::model::{
     BrokerSpec, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, Replan, StorageSpec, TaskId,
@@ -107,6 +110,10 @@ struct State {
     repeated: u64,
     last: Time,
     tally: BrokerTally,
+    /// What was measured, if the broker believes forecasts.
+    beliefs: Option<Beliefs>,
+    /// What was measured of applications, if it plans by their records.
+    applications: Option<Applications>,
     /// What is being planned, if planning takes time.
     pending: Option<Pending>,
     /// When the last plan that took time can have brought its jobs to their sites.
@@ -160,13 +167,15 @@ impl Broker {
         };
         let machines = pools.iter().zip(usable).map(whole).collect();
         let shown = if abilities.workflows { &pools[..] } else { &[] };
-        let (links, unchecked) = (planning::links(shown, network), (0..pools.len()).collect());
+        let (links, unchecked) = (planning::links(shown, network, |_, _| None), (0..pools.len()).collect());
         let mut tasks = Tasks::new(pools.len());
         if policy.follows() {
             tasks.follow();
         }
         let bounds = Bounds::new(pools.len());
-        let state = State { pools, tasks, ..State::default() };
+        let beliefs = measured::wanted(&spec).then(|| Beliefs::new(pools.len()));
+        let applications = measured::plans_by_applications(&spec).then(Applications::default);
+        let state = State { pools, tasks, beliefs, applications, ..State::default() };
         Ok(Self {
             spec,
             policy,
@@ -282,6 +291,7 @@ impl Broker {
             ToBroker::Submit(_)
                 | ToBroker::Workflow(_)
                 | ToBroker::Sent { .. }
+                | ToBroker::Moved { .. }
                 | ToBroker::Transferred { .. }
         );
         match letter {
@@ -324,6 +334,9 @@ impl Broker {
                 self.over(ended, placed, now, outbox);
             }
             ToBroker::Returned { job, why } => self.back(job, why, now, outbox),
+            ToBroker::Moved { site, data, took } => {
+                self.measure_transfer((PORTAL, place_of(site)), data, took, now.time);
+            }
             ToBroker::Unheard(site) => self.unheard(site, now, outbox),
         }
         Ok(())

@@ -10,7 +10,7 @@ use crate::model::{
     ChurnAct, Elastic, EventCause, Job, JobId, Outcome, Passed, PoolId, RecordSink, SiteId, TaskId,
     WorkflowSubmission,
 };
-use crate::units::{Bytes, Energy, Money, Stamp, Time};
+use crate::units::{Bytes, Energy, Money, Span, Stamp, Time};
 
 /// An entity of the grid. The order of the variants is the order in which messages of one moment are handled.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -176,6 +176,15 @@ pub enum ToBroker {
     },
     /// A site has not been heard of for too long. From the dispatcher.
     Unheard(SiteId),
+    /// The input of a job has been moved to a site. From the dispatcher, if the broker measures that.
+    Moved {
+        /// The site.
+        site: SiteId,
+        /// The amount of data.
+        data: Bytes,
+        /// How long it took.
+        took: Span,
+    },
 }
 
 /// A message to the dispatcher.
@@ -341,7 +350,8 @@ letter!(Broker, ToBroker, |letter| match letter {
     | ToBroker::Transferred { .. }
     | ToBroker::Broken { .. }
     | ToBroker::Ended(_)
-    | ToBroker::Unheard(_) => Carried::new(),
+    | ToBroker::Unheard(_)
+    | ToBroker::Moved { .. } => Carried::new(),
 });
 letter!(Dispatcher, ToDispatcher, |letter| match letter {
     ToDispatcher::Assign { job, .. }

@@ -17,7 +17,8 @@ use crate::broker::outside::absent;
 use crate::entity::{Broker, Site};
 use crate::grid::{Grid, Merge, Policies};
 use crate::metrics::{
-    FrontSummary, GridMeasures, GridSummary, PlanningSummary, RecoveryRule, Times, Window, WorkflowSummary,
+    ErrorSummary, FrontSummary, GridMeasures, GridSummary, PlanningSummary, RecoveryRule, Times, Window,
+    WorkflowSummary,
 };
 use crate::output::{OutputDir, OutputMark, OutputOptions};
 use crate::runtime::RuntimeOptions;
@@ -343,6 +344,8 @@ impl Run {
         let takes_time = |broker: &Broker| broker.abilities().takes_time;
         let plans_take_time = spec.broker.as_ref().is_some_and(|broker| !broker.planning.is_none())
             || grid.broker().is_some_and(takes_time);
+        let errors = grid.broker().map(|_| ErrorSummary::default());
+        (summary.start_errors, summary.run_errors) = (errors, errors);
         summary.planning = plans_take_time.then(PlanningSummary::default);
         summary.workflows = summary.workflows.or_else(|| Some(counted(WorkflowSummary::default(), &grid)));
         Ok(summary)

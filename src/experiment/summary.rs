@@ -9,11 +9,12 @@ use super::program::{self, Conversation};
 use super::recorder::Recorder;
 use super::single::single;
 use super::workload::Opened;
+use crate::broker::BeliefErrors;
 use crate::entity::{Broker, Site};
 use crate::grid::Grid;
 use crate::local::Partition;
 use crate::metrics::{
-    Ages, BrokerFacts, GridFacts, GridSummary, Ledger, PlanningSummary, Times, WorkflowSummary,
+    Ages, BrokerFacts, ErrorSummary, GridFacts, GridSummary, Ledger, PlanningSummary, Times, WorkflowSummary,
 };
 use crate::model::SiteId;
 use crate::scenario::ResolvedScenario;
@@ -82,6 +83,8 @@ impl Run {
             let all = all.account();
             (summary.account.ledger, summary.account.per_work) = (all.ledger, all.per_work);
         }
+        let errors = |errors: &BeliefErrors| (errors.count > 0).then(|| ErrorSummary::of(errors));
+        (summary.start_errors, summary.run_errors) = (errors(&tally.starts), errors(&tally.runs));
         summary.planning = (tally.awaited > 0).then(|| PlanningSummary {
             plans: tally.awaited,
             time_s: tally.planning as f64 / 1e6,

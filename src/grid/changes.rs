@@ -8,9 +8,9 @@ use std::fmt::Display;
 use thiserror::Error;
 
 use crate::model::{
-    BrokerSpec, DataRates, Embodied, FaultSpec, GridSpec, Heartbeat, InstantOrder, Link, LostData,
-    MachineGroup, PartitionSpec, Payer, PerKwh, PlanRepair, PlanningTime, Replan, Sharing, SiteSpec,
-    SiteTariff, TaskOrder, TransferMode, WorkflowSettings,
+    ApplicationSpec, BrokerSpec, DataRates, Embodied, FaultSpec, GridSpec, Heartbeat, Information,
+    InstantOrder, Link, LostData, MachineGroup, PartitionSpec, Payer, PerKwh, PlanRepair, PlanningTime,
+    Replan, RunTimes, Sharing, SiteSpec, SiteTariff, TaskOrder, TransferMode, WorkflowSettings,
 };
 use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
 
@@ -358,6 +358,30 @@ impl Found {
             if every.is_zero() { "at every change".to_owned() } else { format!("every {}", every.written()) }
         });
         self.may("counts jobs in flight", &old.count_in_flight, &new.count_in_flight, yes);
+        self.may("believes", &old.information, &new.information, |information| {
+            match information {
+                Information::Reported => "what sites report",
+                Information::Forecast => "forecasts",
+            }
+            .to_owned()
+        });
+        self.may("measured waits count for", &old.forecast_within, &new.forecast_within, written);
+        self.may("plans with run times by", &old.run_times, &new.run_times, |run_times| {
+            match run_times {
+                RunTimes::Estimates => "estimates",
+                RunTimes::Applications => "records of applications",
+            }
+            .to_owned()
+        });
+        let registered = |records: &Vec<ApplicationSpec>| match records.len() {
+            1 => "1 record".to_owned(),
+            many => format!("{many} records"),
+        };
+        if old.applications != new.applications && old.applications.len() == new.applications.len() {
+            self.changes.push(format!("{}registered applications differ", self.subject));
+        } else {
+            self.may("registered applications", &old.applications, &new.applications, registered);
+        }
         self.may("replans", &old.replan, &new.replan, |replan| {
             match replan {
                 Replan::Never => "never",

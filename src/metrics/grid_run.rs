@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::finishes::finishes;
 use super::{
     Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, ElasticSummary,
-    Fingerprint, FinishSummary, FrontSummary, GridMeasures, Groups, Ledger, Measures, Outcomes,
+    ErrorSummary, Fingerprint, FinishSummary, FrontSummary, GridMeasures, Groups, Ledger, Measures, Outcomes,
     PlanningSummary, PreemptionSummary, Quantiles, Recovery, SingleSite, SiteFinish, Summary, Times, Window,
     WorkflowSummary,
 };
 use crate::broker::outside::ProgramFacts;
-use crate::model::{BrokerSpec, Origin, Payer, Replan, SiteId, SiteSpec};
+use crate::model::{BrokerSpec, Information, Origin, Payer, Replan, RunTimes, SiteId, SiteSpec};
 use crate::platform::Usage;
 use crate::units::Time;
 
@@ -47,6 +47,15 @@ pub struct BrokerFacts {
     pub monitoring_interval_s: f64,
     /// Whether the broker counts its own dispatches.
     pub count_in_flight: bool,
+    /// What it believes of pools.
+    #[serde(default, skip_serializing_if = "is_reported")]
+    pub information: Information,
+    /// How long a measured wait counts for a forecast, in seconds, if it believes forecasts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast_within_s: Option<f64>,
+    /// By what it plans how long jobs run.
+    #[serde(default, skip_serializing_if = "is_estimates")]
+    pub run_times: RunTimes,
     /// When assignments are made anew.
     pub replan: Replan,
     /// Whether jobs that wait at sites are then recalled.
@@ -138,6 +147,12 @@ pub struct GridSummary {
     pub no_site: Measures,
     /// The age of the information by which jobs were assigned.
     pub information_age: AgeSummary,
+    /// How far jobs started from when the broker believed that they would; of grids whose broker has assigned any that started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_errors: Option<ErrorSummary>,
+    /// How far jobs of the grid that completed ran from how long the broker believed that they would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_errors: Option<ErrorSummary>,
     /// What planning took, if any plan took time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planning: Option<PlanningSummary>,
@@ -219,6 +234,15 @@ pub struct SiteSummary {
     pub most_in_use: Option<u64>,
 }
 
+/// Written only if something else is believed, as planning is only if it takes time.
+fn is_reported(information: &Information) -> bool {
+    *information == Information::Reported
+}
+
+fn is_estimates(run_times: &RunTimes) -> bool {
+    *run_times == RunTimes::Estimates
+}
+
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
@@ -230,6 +254,10 @@ impl BrokerFacts {
             policy: spec.policy.to_string(),
             monitoring_interval_s: spec.monitoring_interval.as_secs_f64(),
             count_in_flight: spec.count_in_flight,
+            information: spec.information,
+            forecast_within_s: (spec.information == Information::Forecast)
+                .then(|| spec.forecast_within.as_secs_f64()),
+            run_times: spec.run_times,
             replan: spec.replan,
             recall_queued: spec.recall_queued,
             retries: spec.retries,
@@ -311,6 +339,8 @@ impl GridSummary {
             sites,
             no_site,
             information_age: ages.summary(),
+            start_errors: None,
+            run_errors: None,
             planning: None,
             fronts: measures.fronts.summary(),
             churn: {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FaultSpec, Heartbeat, Named, SiteSpec, WorkflowSettings};
+use super::{ApplicationSpec, FaultSpec, Heartbeat, Named, SiteSpec, WorkflowSettings};
 use crate::units::{Bandwidth, Bytes, CarbonIntensity, DataEnergy, DataPrice, Span};
 
 /// The description of a whole grid.
@@ -111,6 +111,14 @@ pub struct BrokerSpec {
     pub monitoring_interval: Span,
     /// Whether the broker adds its own dispatches to a grid view that does not show them yet.
     pub count_in_flight: bool,
+    /// What the broker believes of pools.
+    pub information: Information,
+    /// How long a wait that was measured counts for a forecast: where the last one is older, the report answers.
+    pub forecast_within: Span,
+    /// By what it plans how long jobs run.
+    pub run_times: RunTimes,
+    /// The records of applications that are registered with it.
+    pub applications: Vec<ApplicationSpec>,
     /// When assignments of jobs that do not run yet are planned again.
     pub replan: Replan,
     /// Whether replanning recalls jobs that wait at sites too, or only those that the dispatcher holds back.
@@ -133,6 +141,28 @@ pub struct BrokerSpec {
     pub heartbeat: Option<Heartbeat>,
     /// Faults of what sites and the grid say to each other.
     pub faults: Vec<FaultSpec>,
+}
+
+/// What a broker believes of pools.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Information {
+    /// What their sites reported last.
+    #[default]
+    Reported,
+    /// What is forecast from all that was reported and measured so far.
+    Forecast,
+}
+
+/// By what a broker plans how long jobs run.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunTimes {
+    /// By their estimates.
+    #[default]
+    Estimates,
+    /// By the records of their applications, as far as these are disclosed to their users.
+    Applications,
 }
 
 /// What a plan takes that decides about a task or more. Nothing else is planned meanwhile.
@@ -223,12 +253,19 @@ impl NetworkSpec {
 }
 
 impl BrokerSpec {
+    /// How long a measured wait counts if nothing else is said: a day, so that what came at the same hour yesterday still does. Our choice.
+    pub const FORECAST_WITHIN: Span = Span::from_secs(86_400);
+
     /// A broker with the default settings of a scenario.
     pub fn new(policy: Named) -> Self {
         Self {
             policy,
             monitoring_interval: Span::from_secs(60),
             count_in_flight: true,
+            information: Information::default(),
+            forecast_within: Self::FORECAST_WITHIN,
+            run_times: RunTimes::default(),
+            applications: Vec::new(),
             replan: Replan::default(),
             recall_queued: true,
             retries: 10,

@@ -26,7 +26,7 @@ use super::kind::priced::Priced;
 use super::kind::words::{All, Any, Done, Engine, Nothing, Or, Unlimited, Virtual};
 use crate::broker::outside::NAME as OUTSIDE;
 use crate::metrics::{Definitions, Penalty};
-use crate::model::{JobClasses, Named, Payer, Replan, Sharing};
+use crate::model::{Information, JobClasses, Named, Payer, Replan, RunTimes, Sharing};
 use crate::store::EngineKind;
 use crate::units::{Bandwidth, Bytes, CarbonIntensity, DataEnergy, DataPrice, Power, Price, Span, Timestamp};
 
@@ -83,6 +83,8 @@ keys! {
         event: Option<Vec<EventKeys>> => "none";
         /// Faults of what the sites and the broker say to each other, see [faults](#faults).
         fault: Option<Vec<FaultKeys>> => "none";
+        /// Records of applications that their owners have registered in the directory, see [applications](directory.md#applications).
+        application: Option<Vec<ApplicationKeys>> => "none";
         /// What a broker must survive here, for `gridemu drill`, see [drill](#drill). It changes no run.
         drill: Option<DrillKeys> => "none";
     }
@@ -301,6 +303,12 @@ keys! {
         monitoring_interval: Span = Span::from_secs(60), was "picture";
         /// Whether the broker adds its own assignments to a grid view that does not show them yet.
         count_in_flight: bool = true;
+        /// What the broker [believes of pools](directory.md): what their sites `reported`, or what is `forecast` from reports, waits and transfers that were measured.
+        information: Information = Information::Reported;
+        /// How long a measured wait counts for a forecast; where the last one is older, the report answers. Above 0.
+        forecast_within: Option<Span> => "1 d";
+        /// By what the broker plans how long jobs run: by their `estimates`, or by the records of their `applications` as far as these are disclosed to their users.
+        run_times: RunTimes = RunTimes::Estimates;
         /// When the broker recalls jobs that do not run yet, and plans them anew.
         replan: Replan = Replan::OnChurn;
         /// Whether replanning recalls jobs that wait at sites too, or only those that the dispatcher holds back.
@@ -322,6 +330,20 @@ keys! {
         /// How long no report of a site may come until its assignments are over, at the site and at the dispatcher: their jobs return to the
         /// broker. At least `heartbeat_timeout`.
         lease: Option<Span> => "40 min, or `heartbeat_timeout` if that is longer";
+    }
+}
+
+keys! {
+    /// A record of an application: of the jobs of one user that run one executable, by the numbers of their workload.
+    ApplicationKeys, "a table of an application" {
+        /// User number of its owner.
+        owner: u32;
+        /// Executable number.
+        executable: u32;
+        /// Run time at speed 1, on the preferred size, until one is measured.
+        run_time: Option<Span> => "unknown";
+        /// User numbers of those to whom the owner has given the key: the record is disclosed to them, too.
+        key_holders: Vec<u32> = Vec::new() => "none";
     }
 }
 

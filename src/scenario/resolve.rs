@@ -1,5 +1,6 @@
 //! Turns the keys of a scenario into descriptions of the grid and of its workloads, and checks them as a whole.
 
+mod applications;
 mod checkpoint;
 mod churn;
 mod drill;
@@ -101,7 +102,8 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     let pools = sites.iter().map(|site| site.partitions.len()).sum();
     let broker = keys.broker.as_ref().map(|broker| checker.broker(&top.key("broker"), broker, seed, pools));
     let workflow = checker.enactment(&keys.workflow, &sites);
-    let broker = broker.map(|broker| BrokerSpec { workflow, ..broker });
+    let applications = checker.applications(keys.application.as_deref().unwrap_or_default(), broker.as_ref());
+    let broker = broker.map(|broker| BrokerSpec { workflow, applications, ..broker });
     if broker.is_some() && sites.is_empty() {
         checker.wrong(&top.key("broker"), "a broker needs at least one site to send jobs to");
     }
@@ -247,6 +249,11 @@ impl Checker<'_> {
             let message = "a returned job must wait before it is planned again, or it could return forever; give a time above 0";
             self.wrong(&path.key("backoff"), message);
         }
+        if keys.forecast_within == Some(Span::ZERO) {
+            let message =
+                "nothing that was measured would count; give a time above 0, or `information = \"reported\"`";
+            self.wrong(&path.key("forecast_within"), message);
+        }
         if keys.in_flight == Or::Value(0) {
             let message = "give 1 or more, or `any`: with 0 no job could run";
             self.wrong(&path.key("in_flight"), message);
@@ -263,6 +270,10 @@ impl Checker<'_> {
             policy: keys.policy.0.clone(),
             monitoring_interval: keys.monitoring_interval,
             count_in_flight: keys.count_in_flight,
+            information: keys.information,
+            forecast_within: keys.forecast_within.unwrap_or(BrokerSpec::FORECAST_WITHIN),
+            run_times: keys.run_times,
+            applications: Vec::new(),
             replan: keys.replan,
             recall_queued: keys.recall_queued,
             retries: keys.retries,

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use gridemu::broker::Rates;
+use gridemu::broker::{PoolForecasts, Rates};
 use gridemu::grid::WindowOptions;
 use gridemu::local::Registry;
 use gridemu::model::{
@@ -169,6 +169,10 @@ fn told(case: &GridCase, policy: &str) -> u32 {
     let mut pools = broker.pools().to_vec();
     pools.iter_mut().for_each(|pool| pool.facts.rates = Rates::default());
     let rates = format!(", rates: {:?}", Rates::default());
+    // Counts and pools are written as before anything was believed but reports.
+    let (starts, runs) = (broker.tally().starts, broker.tally().runs);
+    let errors = format!(", starts: {starts:?}, runs: {runs:?}");
+    let forecasts = format!(", forecasts: {:?}", PoolForecasts::default());
     let rest = (
         result.map_err(|error| error.to_string()),
         grid.now(),
@@ -182,6 +186,8 @@ fn told(case: &GridCase, policy: &str) -> u32 {
         .replace(", groups: []", "")
         .replace(", free_by_group: []", "")
         .replace(&rates, "")
+        .replace(&errors, "")
+        .replace(&forecasts, "")
         .replace(", stale: 0, lost: 0", "");
     bytes.extend(rest.bytes());
     xxh3_64(&bytes) as u32
@@ -192,13 +198,18 @@ fn nothing_has_changed_in_what_runs_give() {
     let cases = cases();
     // Cases are written as before there were traces and groups of failures, faults, and costs of preemption.
     let preemption = format!(", preemption: {:?}", Preemption::default());
+    let believed = format!(
+        ", information: Reported, forecast_within: {:?}, run_times: Estimates, applications: []",
+        BrokerSpec::FORECAST_WITHIN
+    );
     let cases_drawn = [
+        believed.as_str(),
         ", ends: None",
         ", groups: None",
         ", notice: Span(0)",
         ", traced: None",
         ", memory: None",
-        &preemption,
+        preemption.as_str(),
         ", heartbeat: None, faults: []",
     ]
     .iter()

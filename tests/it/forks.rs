@@ -189,6 +189,32 @@ proptest! {
     }
 
     #[test]
+    fn an_unchanged_fork_of_a_run_with_forecasts_is_the_same_run(
+        case in grouped_grids(),
+        within in 1_u64..200,
+        at in 0_u64..200_000_000,
+    ) {
+        let (case, at) = (case.believing_forecasts(within), Time::from_micros(at));
+        let straight = case.windows(WindowOptions::default()).0;
+        if let Some((_, ran, _)) = forked(&case, &case.spec, at) {
+            prop_assert_eq!(ran, straight);
+        }
+    }
+
+    /// A broker begins to believe forecasts, or no longer does.
+    #[test]
+    fn a_fork_may_believe_something_else(
+        case in grouped_grids(),
+        within in 1_u64..200,
+        at in 0_u64..200_000_000,
+        back in any::<bool>(),
+    ) {
+        let (reported, forecast) = (case.clone(), case.believing_forecasts(within));
+        let (old, new) = if back { (forecast, reported) } else { (reported, forecast) };
+        check_fork(&old, &new.spec, Time::from_micros(at));
+    }
+
+    #[test]
     fn any_future_is_lawful(case in grouped_grids(), other in grids(), aspects in aspects(), at in 0_u64..200_000_000) {
         let at = Time::from_micros(at);
         check_fork(&case, &mixed(&case.spec, &other.spec, aspects, at), at);

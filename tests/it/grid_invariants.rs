@@ -437,6 +437,11 @@ proptest! {
         check(&case);
     }
 
+    #[test]
+    fn every_grid_whose_broker_believes_forecasts_keeps_the_law(case in grouped_grids(), within in 1_u64..200) {
+        check(&case.believing_forecasts(within));
+    }
+
     /// Policies decide where and when jobs run, and have no influence on what comes and what breaks. Under a power cap, machines that are back
     /// stay off while jobs draw what is left.
     #[test]

@@ -74,6 +74,16 @@ proptest! {
     }
 
     #[test]
+    fn windows_change_no_record_where_forecasts_are_believed(
+        case in grouped_grids(),
+        within in 1_u64..200,
+        ends in any::<u64>(),
+        lag in 0_u64..100_000_000,
+    ) {
+        all_windows(&case.believing_forecasts(within), ends, lag);
+    }
+
+    #[test]
     fn windows_change_no_record_with_uplinks(
         case in grouped_grids(),
         bits in proptest::collection::vec(0_u64..3, 4),

@@ -6,9 +6,9 @@ use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
     AtLimit, BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
-    GridContext, GridSpec, GroupFailures, GroupSize, InstantOrder, Job, Limits, Link, MachineGroup, Machines,
-    NetworkSpec, PartitionId, PartitionSpec, Payer, PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record,
-    Replan, Reservation, SiteSpec, WorkflowSettings,
+    GridContext, GridSpec, GroupFailures, GroupSize, Information, InstantOrder, Job, Limits, Link,
+    MachineGroup, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer, PlannedChurn, PlanningTime,
+    ProcSet, RandomChurn, Record, Replan, Reservation, RunTimes, SiteSpec, WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Money, Power, Price, Rate, Span, Time};
@@ -91,6 +91,14 @@ impl GridCase {
             let limits =
                 Limits { deadline: Some(job.submit + slack), budget, at_deadline: at, at_budget, ends: None };
             job.limits = Some(Box::new(limits));
+        }
+        self
+    }
+
+    /// The same with a broker that believes forecasts, for which measured waits count for so many seconds.
+    pub(crate) fn believing_forecasts(mut self, within: u64) -> Self {
+        if let Some(broker) = &mut self.spec.broker {
+            (broker.information, broker.forecast_within) = (Information::Forecast, Span::from_secs(within));
         }
         self
     }
@@ -306,6 +314,10 @@ fn broker() -> impl Strategy<Value = BrokerSpec> {
                 policy: policy.parse().expect("a policy"),
                 monitoring_interval,
                 count_in_flight,
+                information: Information::Reported,
+                forecast_within: BrokerSpec::FORECAST_WITHIN,
+                run_times: RunTimes::Estimates,
+                applications: Vec::new(),
                 replan,
                 recall_queued,
                 retries,

@@ -231,6 +231,16 @@ proptest! {
     }
 
     #[test]
+    fn legs_change_no_record_where_forecasts_are_believed(
+        case in grouped_grids(),
+        within in 1_u64..200,
+        stretches in stretches(),
+    ) {
+        let case = case.believing_forecasts(within);
+        same(&in_legs(&case, &stretches), &case.stepwise());
+    }
+
+    #[test]
     fn legs_of_a_replay_change_no_record(
         case in cases(variants(), 25),
         mut cuts in vec(0_u64..200_000_000, 0..6),

@@ -10,6 +10,7 @@ mod archive_series;
 mod archive_swf;
 mod archive_workflows;
 mod asleep;
+mod believed;
 mod booking;
 mod brokers;
 mod builds;

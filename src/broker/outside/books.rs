@@ -141,6 +141,7 @@ impl Books {
                     known.report.clone_from(&pool.report);
                     (known.measured, known.open) = (pool.measured, pool.open);
                     (known.in_flight, known.asked) = (pool.in_flight, pool.asked);
+                    known.forecasts.clone_from(&pool.forecasts);
                 }
                 None => self.pools.push(pool.clone()),
             }
@@ -156,4 +157,5 @@ fn is_same(known: &Pool, pool: &Pool) -> bool {
         && known.asked == pool.asked
         && known.in_flight == pool.in_flight
         && known.report == pool.report
+        && known.forecasts == pool.forecasts
 }

@@ -1,5 +1,7 @@
 //! Questions as they are written: lines of JSON.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::Hello;
@@ -220,7 +222,7 @@ pub(super) struct PoolLine<'a> {
     waiting: u32,
     running: u32,
     backlog: u128,
-    starts: &'a [(u32, crate::units::Time)],
+    starts: Cow<'a, [(u32, crate::units::Time)]>,
     price: f64,
     power: f64,
     coming: Coming,
@@ -248,7 +250,7 @@ impl<'a> PoolLine<'a> {
             waiting: report.waiting,
             running: report.running,
             backlog: report.backlog,
-            starts: &report.start_estimates.steps,
+            starts: pool.expected_starts(),
             price: report.price.nanos() as f64 / 1e9,
             power: report.power.milliwatts() as f64 / 1e3,
             coming: Coming {

@@ -40,7 +40,7 @@ impl Tasks {
         let row = self.rows.get(&task)?;
         match &row.phase {
             Phase::Blocked { job, .. } => Some(Task::new(job, &row.refused)),
-            Phase::Ready { job, rank } => Some(Task::new(job, &row.refused).at(*rank)),
+            Phase::Ready { job, rank } => Some(Task::new(job, &row.refused).at(*rank).believing(row.run)),
             Phase::Staging { .. } | Phase::Placed(_) => None,
         }
     }

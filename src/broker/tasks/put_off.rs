@@ -9,7 +9,7 @@ use crate::units::Time;
 impl Row {
     /// A task in this phase of which no plan has said anything.
     pub(super) fn of(phase: Phase, refused: Vec<PoolId>) -> Self {
-        Self { phase, refused, planned: None, put_off: None }
+        Self { phase, refused, planned: None, put_off: None, run: None }
     }
 }
 

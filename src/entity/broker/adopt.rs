@@ -37,6 +37,7 @@ impl Broker {
         for (pool, own) in self.state.pools.iter_mut().zip(&facts) {
             pool.facts.rates.clone_from(&own.rates);
         }
+        self.adopt_information();
         let changed = self.spec != *spec || !self.state.pools.iter().map(|pool| &pool.facts).eq(&facts);
         let other_storages = self.network.storages != storages;
         if changed {

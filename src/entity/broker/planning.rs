@@ -7,7 +7,7 @@ use crate::broker::{Act, Answer, Asked, Decision, GridView, Plan, Planned, Pool,
 use crate::entity::mailbox::{MOST_ROUNDS, Moments};
 use crate::entity::{Address, EntityError, Outbox, Stamp, ToDispatcher};
 use crate::model::{EventKind, EventRecord, NetworkSpec, Record, TaskId, TaskOrder};
-use crate::units::Span;
+use crate::units::{Bandwidth, Span};
 
 /// Rounds from an assignment to the report of it: dispatcher, site, directory, broker.
 const THERE_AND_BACK: u32 = 4;
@@ -15,12 +15,19 @@ const THERE_AND_BACK: u32 = 4;
 /// given up as stalled.
 const MOST_LOOKS: u32 = MOST_ROUNDS / 2;
 
-/// What data takes between these pools.
-pub(super) fn links(pools: &[Pool], network: &NetworkSpec) -> Links {
+/// What data takes between these pools: over the bandwidth that was measured between two places, or else as they are connected.
+pub(super) fn links(
+    pools: &[Pool],
+    network: &NetworkSpec,
+    measured: impl Fn(usize, usize) -> Option<Bandwidth>,
+) -> Links {
     let of = |pool: usize| pools[pool].facts.id.site.index() + 1;
     Links::of(pools.len(), |from, to| match (of(from), of(to)) {
         (from, to) if from == to => (Span::ZERO, None),
-        (from, to) => (network.link(from, to).latency, network.bandwidth(from, to)),
+        (from, to) => {
+            let bandwidth = measured(from, to).or_else(|| network.bandwidth(from, to));
+            (network.link(from, to).latency, bandwidth)
+        }
     })
 }
 
@@ -43,6 +50,7 @@ impl Broker {
         outbox: &mut dyn Outbox,
     ) -> Result<(Plan, Span), EntityError> {
         self.tell_changes();
+        self.believe_links(now.time);
         let Self { bounds, state: State { tasks, pools, workflows, data, wake, .. }, .. } = self;
         let files = Expected::new(workflows, data, &self.network, now.time);
         let mut view =
@@ -199,6 +207,7 @@ impl Broker {
         let Some((mut job, procs)) = self.state.tasks.place(task, at, pool, arrival) else {
             return Err(self.bad_plan(task, "which does not wait with the broker".to_owned()));
         };
+        self.state.tasks.believe(task, start);
         self.moved(&job, now);
         if planned && !lacking {
             self.state.turns.send(task, at, now.time);

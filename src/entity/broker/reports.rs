@@ -14,7 +14,10 @@ impl Broker {
             let Some(pool) = self.state.pools.get_mut(at) else { break };
             churned |= pool.report.present != new.present || pool.open != report.open;
             let check = new.present < pool.report.present || !report.open;
-            pool.report = new;
+            pool.report = match &mut self.state.beliefs {
+                Some(beliefs) => beliefs.reported(at, new),
+                None => new,
+            };
             pool.measured = report.measured.time;
             pool.open = report.open;
             self.bounds.changed(at);
@@ -47,7 +50,12 @@ impl Broker {
     /// Takes out a job that has ended. Returns its pool.
     pub(super) fn take_ended(&mut self, ended: &EndedJob, now: Stamp) -> Option<PoolId> {
         let placed = self.state.tasks.placed(ended.task).copied();
+        let run = self.state.tasks.believed_run(ended.task);
         let (at, _) = self.state.tasks.remove(ended.task)?;
+        if let Some(placed) = &placed {
+            self.measure(placed, ended, now.time);
+            self.measure_run(placed, run, ended);
+        }
         if let Some(placed) = placed.filter(|placed| self.spec.count_in_flight && placed.unseen) {
             let ran = ended.last_start.map(|start| (start, ended.end));
             self.state.pools[at].over(&placed, ran);

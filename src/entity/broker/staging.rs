@@ -237,6 +237,9 @@ impl Broker {
     /// Handles the arrival of a copy: tasks that waited for nothing else are sent.
     pub(super) fn transferred(&mut self, id: u64, now: Stamp, outbox: &mut dyn Outbox) {
         let Some(copy) = self.state.data.over(id, TransferOutcome::Arrived, now.time, outbox) else { return };
+        if let Some(began) = copy.record.began {
+            self.measure_transfer((copy.from, copy.to), copy.record.bytes, now.time.since(began), now.time);
+        }
         self.state.last = now.time;
         if copy.home {
             self.state.data.used([copy.file]);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::broker::BeliefErrors;
 use crate::units::Span;
 
 /// Counts of the broker.
@@ -31,4 +32,8 @@ pub struct BrokerTally {
     pub planning: u128,
     /// Decisions that no longer held when their plan arrived.
     pub stale: u64,
+    /// How far jobs started from when they were believed to.
+    pub starts: BeliefErrors,
+    /// How far run times of jobs that completed were from what was believed.
+    pub runs: BeliefErrors,
 }

@@ -49,7 +49,9 @@ impl Broker {
         }
         self.expire_at(&job);
         let urgency = urgency(&self.spec, &self.state.workflows, &job);
+        let (id, run) = (task(&job), self.believed_run(&job));
         self.state.tasks.enter_by(urgency, job, refused);
+        self.state.tasks.believe_run(id, run);
         let length = (self.state.tasks.count_ready() + self.state.tasks.count_put_off()) as u64;
         self.state.tally.longest_queue = self.state.tally.longest_queue.max(length);
         self.fresh = true;

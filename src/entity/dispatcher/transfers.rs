@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Dispatcher;
 use crate::entity::mailbox::Moments;
-use crate::entity::{Address, Outbox, Stamp, ToNetwork};
-use crate::model::{Cause, Job, JobId, Origin, PoolId, ProcSet, Record, SegmentRecord};
+use crate::entity::{Address, Outbox, Stamp, ToBroker, ToNetwork};
+use crate::model::{Cause, Information, Job, JobId, Origin, PoolId, ProcSet, Record, SegmentRecord};
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time};
 
 /// A transfer in progress.
@@ -40,6 +40,11 @@ impl Dispatcher {
         self.last = now.time;
         match self.staging.remove(&id) {
             Some(Staging::Input { job, pool, since }) => {
+                if self.spec.information == Information::Forecast {
+                    let data = job.grid.as_ref().map_or(Bytes::ZERO, |grid| grid.input);
+                    let moved = ToBroker::Moved { site: pool.site, data, took: now.time.since(since) };
+                    self.notify_broker(now, moved, outbox);
+                }
                 let attempt = job.grid.as_ref().map_or(0, |grid| grid.attempts) + 1;
                 outbox.record(Record::Segment(staged(job.id, attempt, pool, since, now.time)));
                 self.queue_out(job, pool, now, false, outbox);

@@ -4,8 +4,8 @@ use super::super::figures::{count, duration, number, wrapped};
 use super::super::tables::{commands, dedicated, limits, outcomes, processor_time, suspensions};
 use super::WIDTH;
 use super::workflows::workflows;
-use crate::metrics::{GridSummary, PlanningSummary, Quantiles};
-use crate::model::Replan;
+use crate::metrics::{ErrorSummary, GridSummary, PlanningSummary, Quantiles};
+use crate::model::{Information, Replan, RunTimes};
 
 pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
@@ -89,6 +89,17 @@ fn broker(run: &GridSummary) -> Option<String> {
     if let (Some(mean), Some(max)) = (age.mean_s, age.max_s) {
         let ([mean, max], assignments) = ([mean, max].map(duration), count(age.assignments));
         out += &format!("; {assignments} assignments, information age {mean} on average, {max} at most");
+    }
+    if broker.information == Information::Forecast {
+        out += "; believes forecasts";
+    }
+    if broker.run_times == RunTimes::Applications {
+        out += "; plans with run times of applications";
+    }
+    if let Some(ErrorSummary { bias_s: Some(bias), mae_s: Some(mae), .. }) = run.start_errors {
+        let side = if bias < 0.0 { "early" } else { "late" };
+        let [mae, bias] = [mae, bias.abs()].map(duration);
+        out += &format!("; mean absolute error of believed starts {mae}, bias {bias} {side}");
     }
     if let Some(PlanningSummary { plans, time_s, stale }) = run.planning {
         out += &format!(

@@ -6,8 +6,8 @@ use toml::Value;
 use super::{Kind, title};
 use crate::formats::swf::Clean;
 use crate::model::{
-    AtLimit, EstimateBase, FailureAction, InstantOrder, LostData, MemoryOf, MessageKind, OnLeave, Payer,
-    PlacementRule, PlanRepair, Replan, Sharing, TaskOrder, TransferMode,
+    AtLimit, EstimateBase, FailureAction, Information, InstantOrder, LostData, MemoryOf, MessageKind,
+    OnLeave, Payer, PlacementRule, PlanRepair, Replan, RunTimes, Sharing, TaskOrder, TransferMode,
 };
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::names::near;
@@ -176,6 +176,7 @@ words! {
         "empty-directory" => Self::EmptyDirectory, "silent" => Self::Silent, "refuse" => Self::Refuse, "black-hole" => Self::BlackHole,
     }
     MessageKind { "reports" => Self::Reports, "ends" => Self::Ends, "commands" => Self::Commands }
+    Information { "reported" => Self::Reported, "forecast" => Self::Forecast }
     InstantOrder { "instant" => Self::Instant, "event" => Self::Event }
     PlacementRule { "lowest" => Self::Lowest, "fastest" => Self::Fastest, "cheapest" => Self::Cheapest, "least-power" => Self::LeastPower }
     Payer { "user" => Self::User, "site" => Self::Site }
@@ -186,6 +187,7 @@ words! {
     PlanRepair { "lost" => Self::Lost, "rest" => Self::Rest }
     TaskOrder { "policy" => Self::Policy, "critical-path" => Self::CriticalPath }
     EstimateBase { "exact" => Self::Exact, "type-mean" => Self::TypeMean }
+    RunTimes { "estimates" => Self::Estimates, "applications" => Self::Applications }
     Sharing { "shared" => Self::Shared, "unshared" => Self::Unshared }
     Replan { "never" => Self::Never, "on-churn" => Self::OnChurn, "every-report" was "every-picture" => Self::EveryReport }
 }

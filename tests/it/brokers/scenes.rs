@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gridemu::broker::{
     Answer, Asked, Bounds, BrokerPolicy, BrokerRegistry, Decision, GridView, InFlight, Pool, PoolFacts,
-    PoolReport, Rates, Tasks,
+    PoolForecasts, PoolReport, Rates, Tasks,
 };
 use gridemu::local::StartEstimates;
 use gridemu::model::{
@@ -299,6 +299,7 @@ fn pools() -> impl Strategy<Value = Pool> {
                     start_estimates: StartEstimates { steps },
                 },
                 measured,
+                forecasts: PoolForecasts::default(),
                 open: closed > 0,
                 in_flight: InFlight { jobs, procs, area: area.into(), until: Time::from_micros(until) },
                 asked: present * asked / 100,
