@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use self::values::{Typed, former, interval, power, pue, reservation, speed};
+use self::values::{Typed, Wanted, former, interval, power, pue, reservation, speed};
 use super::report::PageOfRun;
 use super::run::after;
 use super::{progress, say, signals, talk, trace};
@@ -166,9 +166,9 @@ struct MachineArgs {
     speed: Rate,
 
     /// Reserve processors, from and to an instant of the workload's own clock (for a log since its start, which may be
-    /// long before its first job): `7200..14400:64`, `2h..4h:64`, `10d..12d:100`; may be repeated
-    #[arg(long = "reserve", value_name = "FROM..TO:PROCS", value_parser = reservation)]
-    reservations: Vec<Typed<(Time, Time, u32)>>,
+    /// long before its first job): `7200..14400:64`, `2h..4h:64`, `10d..12d:100`; for the job of that number alone `2h..4h:64:1207`; may be repeated
+    #[arg(long = "reserve", value_name = "FROM..TO:PROCS[:JOB]", value_parser = reservation)]
+    reservations: Vec<Typed<Wanted>>,
 
     /// Power of an idle processor, such as `40 W/core`; counted from the first submission to the last end
     #[arg(long, value_name = "POWER", default_value = "0 W/core", value_parser = power)]
@@ -245,9 +245,10 @@ impl Args {
             set("--reserve", "site.site.reservation", &format!("[{}]", none.join(", ")));
         }
         let secs = |time: Time| time.since(Time::ZERO).text();
-        for (at, Typed { typed, value: (from, to, procs) }) in machine.reservations.iter().enumerate() {
+        for (at, Typed { typed, value: (from, to, procs, job) }) in machine.reservations.iter().enumerate() {
             let (key, (from, to)) = (format!("site.site.reservation[{at}]"), (secs(*from), secs(*to)));
-            let value = format!("{{ from = \"{from}\", to = \"{to}\", procs = {procs} }}");
+            let job = job.map(|job| format!(", job = {job}")).unwrap_or_default();
+            let value = format!("{{ from = \"{from}\", to = \"{to}\", procs = {procs}{job} }}");
             set(&format!("--reserve {typed}"), &key, &value);
         }
         if let Some(store) = &self.checkpoint {

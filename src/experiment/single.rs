@@ -110,7 +110,8 @@ fn typed(site: &SiteSpec, planned: &PlannedWorkload) -> Vec<String> {
         value("price", (price != plain.price()).then(|| price.to_string()));
     }
     for (_, reserved) in &site.reservations {
-        value("reserve", Some(format!("{}..{}:{}", reserved.start, reserved.end, reserved.procs)));
+        let job = reserved.job.map(|job| format!(":{job}")).unwrap_or_default();
+        value("reserve", Some(format!("{}..{}:{}{job}", reserved.start, reserved.end, reserved.procs)));
     }
     typed
 }

@@ -97,8 +97,8 @@ impl Kind {
             // workflow and charged to it. 8: tasks that fail by themselves. 7: the order in which planned tasks were sent. 6: what is planned, the files of
             // workflows, groups, the times of tasks, also by machine class.
             Self::Broker => 19,
-            // 18: jobs in transition, the memory of jobs. 17: when announced failures of groups begin. 16: machines that drain. 15: recalls say when they were sent. 14: assignments have a number in messages. 13: power caps in watts. 12: failures of groups, outages of a trace. 11: energy beyond idle, useful work. 10: limits of workflows, jobs that are ended at their budget. 9: what was drawn by purpose, power models of machines, power caps. 8: what was drawn, as integrals of power; machines that sleep; prices and carbon intensities over time; deadlines and budgets. Before as those below.
-            Self::Site => 18,
+            // 19: jobs that reservations are kept for. 18: jobs in transition, the memory of jobs. 17: when announced failures of groups begin. 16: machines that drain. 15: recalls say when they were sent. 14: assignments have a number in messages. 13: power caps in watts. 12: failures of groups, outages of a trace. 11: energy beyond idle, useful work. 10: limits of workflows, jobs that are ended at their budget. 9: what was drawn by purpose, power models of machines, power caps. 8: what was drawn, as integrals of power; machines that sleep; prices and carbon intensities over time; deadlines and budgets. Before as those below.
+            Self::Site => 19,
             // 13 (dispatcher): what the broker believes. 12 (portal 11): the memory of jobs. 11: assignments have a number in messages. 10: energy beyond idle of earlier attempts. 9: limits of workflows. 8: deadlines and budgets. 7: planning that takes time, memory and tags, overheads that take as long at any speed, what a job was charged. 6: tasks that fail by themselves, overheads of workflows.
             Self::Portal => 11,
             Self::Dispatcher => 13,

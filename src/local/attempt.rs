@@ -36,6 +36,7 @@ impl LiveJob {
             since: now,
             until: now,
             rest: None,
+            claims: false,
             suspensions: 0,
             stopped: now,
             ran: Span::ZERO,

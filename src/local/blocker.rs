@@ -57,6 +57,8 @@ pub enum Blocker {
         to: Time,
         /// Processors reserved.
         procs: u32,
+        /// The job that they are kept for, if it is for one.
+        job: Option<JobRef>,
     },
     /// Machines that are down, drain, or are kept by a stalled job.
     Down {
@@ -158,12 +160,13 @@ impl View<'_> {
 
     /// Reservations of the book that need processors between `from` and `to`.
     pub fn booked(&self, from: Time, to: Time) -> Vec<Blocker> {
-        let due = self.bookings().iter().filter(|booking| booking.start < to && from < booking.end);
+        let due = self.bookings().before(to).filter(|booking| from < booking.end);
         let blockers = due.map(|booking| Blocker::Booking {
             name: booking.name.clone(),
             from: booking.start,
             to: booking.end,
             procs: booking.procs,
+            job: booking.claim.map(|claim| claim.by),
         });
         blockers.collect()
     }

@@ -231,6 +231,11 @@ impl View<'_> {
     pub(super) fn ineligible(&self, key: JobKey, kept_back: bool) -> Option<Explanation> {
         let job = self.get(key)?;
         let explanation = |why| Explanation::new(why, job.procs(), self.free());
+        if let Some(booking) = self.bookings().of(self.state.job_ref(job)).filter(|_| job.claims) {
+            let (name, start, end) = (booking.name.clone(), booking.start, booking.end);
+            let why = Why::HasReservation { name, start, end, owed: booking.owed };
+            return Some(explanation(why).starting((booking.owed == 0).then_some(start)));
+        }
         match job.phase() {
             Phase::Ineligible if kept_back => {
                 let start = job.requested_start();

@@ -105,6 +105,17 @@ pub enum Why {
         /// Whether the policy is not notified of it before then.
         kept_back: bool,
     },
+    /// Processors are reserved for it, and it does not queue.
+    HasReservation {
+        /// The name of the reservation.
+        name: String,
+        /// First instant of the reservation.
+        start: Time,
+        /// First instant after it.
+        end: Time,
+        /// How many of them the reservation lacks, if it has begun.
+        owed: u32,
+    },
     /// Processors are reserved before it would end.
     ReservedBefore {
         /// When it would end.
@@ -239,6 +250,8 @@ impl Why {
             | Self::OthersBefore => Reason::Behind,
             Self::FirstForPlaces { .. } => Reason::Level,
             Self::RequestsLaterStart { .. } => Reason::Early,
+            Self::HasReservation { owed: 0, .. } => Reason::Early,
+            Self::HasReservation { .. } => Reason::NoRoom,
             Self::ReservedBefore { .. } => Reason::Reserved,
             Self::WouldDelay { .. } => Reason::WouldDelay,
             Self::Planned { reason, .. } => *reason,

@@ -6,6 +6,7 @@ mod arrive;
 mod bookings;
 mod checks;
 mod churn;
+mod claims;
 mod elastic;
 mod end;
 mod explain;
@@ -77,7 +78,8 @@ impl Partition {
             abilities.multiprogramming_level.clamp(1, Abilities::MAX_MULTIPROGRAMMING_LEVEL);
         let mut book = Book::default();
         for wanted in reservations {
-            let held = book.hold(wanted, spec.rounded(wanted.procs), Time::NEVER, Time::ZERO);
+            let by = wanted.claimed_by(settings.site);
+            let held = book.hold(wanted, spec.rounded(wanted.procs), by, Time::NEVER, Time::ZERO);
             let committed = held.and_then(|()| book.commit(&wanted.name, Time::ZERO));
             debug_assert_eq!(
                 committed,
@@ -261,6 +263,9 @@ impl Partition {
     }
 
     pub(super) fn notify(&mut self, change: Change, now: Time) {
+        if self.state.book.has_claims() && self.is_hidden(change) {
+            return;
+        }
         if self.actions.trace.is_some() && !matches!(change, Change::Moved { .. }) {
             self.is_decided = false;
         }

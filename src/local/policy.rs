@@ -231,7 +231,7 @@ pub trait LocalPolicy: Send {
     /// When the present queue would leave enough processors for the requested slot, earliest first. The default considers running
     /// jobs and reservations, but no waiting job.
     fn offers(&self, view: &View<'_>, request: &SlotRequest) -> Vec<Slot> {
-        view.profile().offers(request)
+        view.profile_ahead().offers(request)
     }
 
     /// When an arriving job could start, by size. The default is [`View::start_estimates`]: expected ends of running jobs, the

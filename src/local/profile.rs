@@ -43,6 +43,39 @@ impl Profile {
         Self { times: vec![start], free: vec![signed(capacity)] }
     }
 
+    /// A profile with `capacity` free processors from `start` on, less those that are taken: from, to, how many. Many at once cost a sort.
+    pub fn without(start: Time, capacity: u32, taken: impl Iterator<Item = (Time, Time, u32)>) -> Self {
+        let mut changes: Vec<(Time, i64)> = Vec::new();
+        for (from, to, procs) in taken.map(|(from, to, procs)| (from.max(start), to, i64::from(procs))) {
+            if from < to && procs > 0 {
+                changes.push((from, -procs));
+                if to < Time::NEVER {
+                    changes.push((to, procs));
+                }
+            }
+        }
+        changes.sort_unstable_by_key(|(time, _)| *time);
+        let mut profile = Self { times: Vec::with_capacity(changes.len() + 1), free: Vec::new() };
+        let mut free = i64::from(signed(capacity));
+        let mut push = |time: Time, free: i64| {
+            let free = i32::try_from(free).expect("less than 2³¹ processors are taken");
+            if profile.times.is_empty() || profile.free.last() != Some(&free) {
+                profile.times.push(time);
+                profile.free.push(free);
+            }
+        };
+        let mut at = start;
+        for (time, change) in changes {
+            if time > at {
+                push(at, free);
+                at = time;
+            }
+            free += change;
+        }
+        push(at, free);
+        profile
+    }
+
     /// Drops all steps before `now`.
     pub fn advance(&mut self, now: Time) {
         let at = self.step_at(now);
@@ -153,6 +186,24 @@ impl Profile {
         (steps > 0).then(|| (self.times[*near + 1 - steps], u32::try_from(least).unwrap_or(0)))
     }
 
+    /// The fewest free processors from `from` to `to`, that instant included.
+    pub fn least(&self, from: Time, to: Time) -> i32 {
+        let (first, last) = (self.step_at(from), self.step_at(to.max(from)));
+        self.free[first..=last].iter().copied().min().unwrap_or_default()
+    }
+
+    /// Its first instant.
+    pub fn since(&self) -> Time {
+        self.times[0]
+    }
+
+    /// The number of free processors at `from`, as of that instant, and each change after it.
+    pub(super) fn steps_from(&self, from: Time) -> impl Iterator<Item = (Time, i32)> + '_ {
+        let at = self.step_at(from);
+        let later = self.times[at + 1..].iter().copied().zip(self.free[at + 1..].iter().copied());
+        std::iter::once((from, self.free[at])).chain(later)
+    }
+
     /// From when on the number of free processors never falls.
     pub fn rises_from(&self) -> Time {
         let falls = self.free.windows(2).rposition(|pair| pair[1] < pair[0]);
@@ -162,7 +213,7 @@ impl Profile {
     /// Up to the requested number of slots, earliest first, each starting at a breakpoint (or at the earliest instant).
     pub fn offers(&self, request: &SlotRequest) -> Vec<Slot> {
         let mut slots = Vec::new();
-        let mut from = request.earliest.max(self.times[0]);
+        let mut from = request.earliest.max(self.since());
         while slots.len() < request.alternatives as usize {
             let Some(start) = self.earliest(from, request.duration, request.procs) else { break };
             slots.push(Slot { start, procs: request.procs });
@@ -328,6 +379,7 @@ mod tests {
         fn agrees_with_an_array_of_ticks(
             capacity in 1_u32..20,
             changes in proptest::collection::vec((0_u64..END, 0_u64..30, 0_u32..12, any::<bool>()), 0..25),
+            taken in proptest::collection::vec((0_u64..END, 0_u64..END, 0_u32..12), 0..25),
             from in 0_u64..END, duration in 0_u64..20, procs in 0_u32..20, own in 0_u64..END,
         ) {
             let mut profile = Profile::new(Time::ZERO, capacity);
@@ -344,8 +396,16 @@ mod tests {
             for tick in 0..END {
                 prop_assert_eq!(profile.free_at(time(tick)), ticks.0[tick as usize]);
             }
+            let least = (from..=(from + duration).min(END - 1)).map(|tick| ticks.0[tick as usize]).min();
+            prop_assert_eq!(Some(profile.least(time(from), time((from + duration).min(END - 1)))), least);
             prop_assert!(profile.free.windows(2).all(|pair| pair[0] != pair[1]), "no empty steps");
             prop_assert!(profile.times.windows(2).all(|pair| pair[0] < pair[1]));
+            // One after the other, or all at once.
+            let from_to = |to: u64| if to == 0 { Time::NEVER } else { time(to) };
+            let taken = taken.iter().map(|(since, to, procs)| (time(*since), from_to(*to), *procs));
+            let mut each = Profile::new(time(from), capacity);
+            taken.clone().for_each(|(since, to, procs)| each.reserve(since, to, procs));
+            prop_assert_eq!(Profile::without(time(from), capacity, taken), each);
             // All tick times beyond END have the full capacity again.
             let span = Span::from_micros(duration);
             prop_assert_eq!(profile.fits(time(from), span, procs), ticks.fits(from, duration, procs as i32)

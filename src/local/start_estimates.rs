@@ -64,11 +64,11 @@ impl View<'_> {
     /// early where they leave gaps, and too late for a job that is backfilled.
     ///
     /// It is an estimate for comparing sites, not a guarantee. It costs a sort of the running jobs' ends, and a
-    /// [`View::profile`] only while the book holds a reservation.
+    /// [`View::profile_ahead`] only while the book holds a reservation.
     pub fn start_estimates(&self) -> StartEstimates {
         let (now, capacity, turn) = (self.now, self.capacity(), self.turn());
         if !self.bookings().is_empty() {
-            let profile = self.profile();
+            let profile = self.profile_ahead();
             let free = |procs| profile.earliest(now, Span::TICK, procs).unwrap_or(Time::NEVER);
             return StartEstimates::of_sizes(capacity, |procs| turn.max(free(procs)));
         }
@@ -121,15 +121,8 @@ impl View<'_> {
     fn running_ends(&self) -> Vec<(Time, u32)> {
         let state = self.state;
         let mut ends = Vec::with_capacity(state.running as usize);
-        // The end queue holds one entry with a valid number for each job that runs or is in transition.
-        for (_, seq, key) in state.ends.iter().map(|entry| entry.0) {
-            let job = state.table.get(key);
-            if let Some(job) = job.filter(|job| job.phase.is_active() && job.end_seq == seq)
-                && !state.counts_as_free(job, self.now)
-            {
-                ends.push((self.expected_end(key), job.held()));
-            }
-        }
+        let here = self.active().filter(|(_, job)| !state.counts_as_free(job, self.now));
+        ends.extend(here.map(|(key, job)| (self.expected_end(key), job.held())));
         ends
     }
 }

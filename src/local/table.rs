@@ -135,6 +135,8 @@ pub struct LiveJob {
     pub(super) until: Time,
     /// What is left of a transition that a failure of its machine has interrupted.
     pub(super) rest: Option<(Phase, Span)>,
+    /// Whether a reservation is kept for it: it waits for that, or runs on its processors, and its policy does not know of it.
+    pub(super) claims: bool,
     /// How often it has been suspended here, and since when it has done no work.
     pub(super) suspensions: u32,
     pub(super) stopped: Time,
@@ -241,6 +243,11 @@ impl LiveJob {
     /// Its place in the order of arrival at the partition. Unique and never reused.
     pub fn seq(&self) -> u64 {
         self.seq
+    }
+
+    /// Whether a reservation is kept for it: it waits for that, or runs on its processors. Its policy is not notified of it.
+    pub fn has_reservation(&self) -> bool {
+        self.claims
     }
 
     /// When it was submitted.

@@ -2,7 +2,7 @@
 
 use super::state::State;
 use super::table::{LiveJob, Phase};
-use super::{Awake, Booking, Profile};
+use super::{Awake, Book, Booking, Profile, ProfileAhead};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Span, Time};
 
@@ -94,6 +94,7 @@ impl<'a> View<'a> {
     pub fn any_overdue(&self) -> bool {
         let overdue = |job: &LiveJob| {
             job.phase == Phase::Running
+                && !job.claims
                 && job.expected_end <= self.now
                 && !self.state.counts_as_free(job, self.now)
         };
@@ -132,14 +133,19 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Jobs in a phase, in order of arrival. Walks the whole table: meant for adopting, not for every pass.
+    /// Jobs in a phase, in order of arrival, without those that have a reservation. Walks the whole table: meant for adopting, not for every pass.
     pub fn jobs_in(&self, phase: Phase) -> Vec<JobKey> {
-        self.state.keys(|job| job.phase == phase)
+        self.state.keys(|job| job.phase == phase && !job.claims)
     }
 
-    /// Jobs that hold processors now, in order of arrival: those that run or are in transition. Walks the whole table.
+    /// Jobs that reservations are kept for, and that wait for these or run on them, in order of arrival. Walks the whole table.
+    pub fn jobs_with_reservations(&self) -> Vec<JobKey> {
+        self.state.keys(|job| job.claims)
+    }
+
+    /// Jobs that hold processors now, in order of arrival: those that run or are in transition, but not on a reservation. Walks the whole table.
     pub fn holders(&self) -> Vec<JobKey> {
-        self.state.keys(|job| job.phase.is_active())
+        self.state.keys(|job| job.phase.is_active() && !job.claims)
     }
 
     /// Jobs that hold any of these processors now, in order of arrival: those that run or are in transition. Walks those that do.
@@ -147,34 +153,52 @@ impl<'a> View<'a> {
         self.state.running_on(procs)
     }
 
-    /// Reservations that have not ended, in order of start.
-    pub fn bookings(&self) -> &'a [Booking] {
-        self.state.book.pending()
+    /// The book: reservations that have not ended.
+    pub fn bookings(&self) -> &'a Book {
+        &self.state.book
     }
 
     /// Free processors from now on, given the running jobs and the reservations: the basis on which policies plan.
     /// Computed anew at each call.
     pub fn profile(&self) -> Profile {
-        self.profile_until(|key, _| self.expected_end(key))
+        self.profile_with(|key, _| self.expected_end(key), self.bookings().iter())
     }
 
     /// The same profile as in a plan that was made before: a job that has become overdue since is expected to have ended.
     pub fn profile_of_before(&self) -> Profile {
-        self.profile_until(|_, job| job.expected_end)
+        self.profile_with(|_, job| job.expected_end, self.bookings().iter())
     }
 
-    fn profile_until(&self, end: impl Fn(JobKey, &LiveJob) -> Time) -> Profile {
-        let mut profile = Profile::new(self.now, self.capacity());
-        for (key, job) in self.state.table.iter() {
-            if job.phase.is_active() {
-                profile.reserve(self.now, end(key, job), job.held());
-            } else if matches!(job.phase, Phase::Starting) {
-                profile.reserve(self.now, job.since.max(self.now) + job.estimate, job.held());
-            }
-        }
-        for booking in self.bookings() {
-            profile.reserve(booking.start.max(self.now), booking.end, booking.procs);
-        }
-        profile
+    /// The same profile for a pass, which looks no farther ahead in the book than it needs.
+    pub fn profile_ahead(&self) -> ProfileAhead<'a> {
+        let running = self.profile_with(|key, _| self.expected_end(key), std::iter::empty());
+        ProfileAhead::new(running, self.bookings())
+    }
+
+    fn profile_with<'b>(
+        &self,
+        end: impl Fn(JobKey, &LiveJob) -> Time,
+        booked: impl Iterator<Item = &'b Booking>,
+    ) -> Profile {
+        // What a reservation has is taken already, also by the job that runs on it.
+        let running = self.active().map(|(key, job)| (self.now, end(key, job), job.held()));
+        // Starts are only decided where there is a pass per event; otherwise no pass looks at jobs that wait.
+        let all = (self.state.deferred > 0).then(|| self.state.table.iter());
+        let starting = all.into_iter().flatten().filter(|(_, job)| job.phase == Phase::Starting);
+        let starting =
+            starting.map(|(_, job)| (self.now, job.since.max(self.now) + job.estimate, job.held()));
+        let booked = booked.map(|booking| (booking.start, booking.end, booking.procs));
+        Profile::without(self.now, self.capacity(), running.chain(starting).chain(booked))
+    }
+
+    /// Jobs that run or are in transition, but not on a reservation, in no order. Walks these alone.
+    pub(super) fn active(&self) -> impl Iterator<Item = (JobKey, &'a LiveJob)> {
+        let state = self.state;
+        // The queue of ends has one entry with a valid number for each.
+        state.ends.iter().filter_map(|entry| {
+            let (_, seq, key) = entry.0;
+            let job = state.table.get(key)?;
+            (job.phase.is_active() && job.end_seq == seq && !job.claims).then_some((key, job))
+        })
     }
 }

@@ -119,6 +119,8 @@ words! {
         NoRoom = "no-room",
         /// The job is neither waiting nor running, so its processors cannot change now.
         NotNow = "not-now",
+        /// A reservation is kept for the job, and stays as it is.
+        Reserved = "reserved",
     }
 }
 
@@ -139,6 +141,7 @@ impl CommandRefusal {
             }
             Self::NoRoom => "too few processors are free, or they are reserved",
             Self::NotNow => "the job neither waits nor runs",
+            Self::Reserved => "a reservation is kept for the job, and stays as it is",
         }
     }
 }

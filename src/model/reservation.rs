@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use super::PartitionSpec;
+use super::{JobId, PartitionSpec};
 use crate::units::Time;
 
-/// A block of processors that the queue cannot use from `start` until `end`.
+/// A block of processors that the queue cannot use from `start` until `end`; one job may be the exception.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
     /// Name, unique in its partition.
@@ -19,12 +19,17 @@ pub struct Reservation {
     pub end: Time,
     /// The number of processors.
     pub procs: u32,
+    /// The number of the job that they are kept for, in the workload of the site's own users; nobody, if it is `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobId>,
 }
 
 /// What the reservations of a partition take together. One more costs a logarithm, and a step for each that begins or ends while it lasts.
 #[derive(Debug, Default)]
 pub(crate) struct Reserved {
     names: FxHashSet<String>,
+    /// Jobs that have one.
+    jobs: FxHashSet<JobId>,
     /// The processors that are reserved from an instant until the next.
     from: BTreeMap<Time, u64>,
 }
@@ -36,7 +41,7 @@ impl Reserved {
     /// The problem in words, if it must not be added.
     pub(crate) fn add(&mut self, spec: &PartitionSpec, booked: &Reservation) -> Result<(), String> {
         let at = |time: Time| time.since(Time::ZERO).written();
-        let Reservation { name, start, end, procs } = booked;
+        let Reservation { name, start, end, procs, .. } = booked;
         if end <= start {
             return Err(format!("it ends at {}, not after its start at {}", at(*end), at(*start)));
         }
@@ -45,6 +50,9 @@ impl Reserved {
         }
         if self.names.contains(name) {
             return Err("another reservation of the partition has this name".to_owned());
+        }
+        if let Some(job) = booked.job.filter(|job| self.jobs.contains(job)) {
+            return Err(format!("another reservation of the partition is kept for job {job}"));
         }
         let (more, most) = (u64::from(spec.rounded(*procs)), u64::from(spec.most()));
         let before = self.from.range(..=start).next_back().map_or(0, |(_, reserved)| *reserved);
@@ -60,6 +68,7 @@ impl Reserved {
         self.from.entry(*end).or_insert(last);
         self.from.range_mut(*start..*end).for_each(|(_, reserved)| *reserved += more);
         self.names.insert(name.clone());
+        self.jobs.extend(booked.job);
         Ok(())
     }
 }
@@ -89,7 +98,7 @@ mod tests {
             let (mut reserved, mut taken) = (Reserved::default(), Vec::<Reservation>::new());
             for (start, length, procs, name) in drawn {
                 let (start, end) = (Time::from_secs(start), Time::from_secs(start + length));
-                let booked = Reservation { name: name.to_string(), start, end, procs };
+                let booked = Reservation { name: name.to_string(), start, end, procs, job: None };
                 let at = |second: u64| {
                     let all = taken.iter().chain([&booked]);
                     let there = all.filter(|one| (one.start..one.end).contains(&Time::from_secs(second)));

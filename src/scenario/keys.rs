@@ -231,6 +231,8 @@ keys! {
         from: Span;
         /// First instant after it.
         to: Span;
+        /// The number of the job that they are kept for, in the site's own workload. It does not queue: it starts on them, and gives up what is left when it ends.
+        job: Option<u64> => "nobody";
     }
 }
 

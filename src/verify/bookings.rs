@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::{Row, Rule, Verdict, Violation};
 use super::platform::{Platform, SiteFacts};
-use crate::model::{JobRef, PartitionId, SiteId};
+use crate::model::{JobRef, PartitionId, Reservation, SiteId};
 use crate::units::{Span, Time};
 
 /// Counts the processors in use during reservations. Records do not say which processors a reservation has, so the
@@ -14,6 +14,7 @@ use crate::units::{Span, Time};
 #[derive(Debug)]
 pub(super) struct Bookings {
     usable: u32,
+    /// Those that are not over, in order of start.
     due: Vec<Due>,
     /// Whether a job that was already running must not leave a reservation short.
     strict: bool,
@@ -50,7 +51,10 @@ impl Bookings {
     /// With `forked`, machines may have left by another description before.
     pub(super) fn of(facts: &SiteFacts, partition: PartitionId, missing: u32, forked: bool) -> Option<Self> {
         let part = facts.partition(partition)?;
-        let here = facts.spec.reservations.iter().filter(|(at, _)| *at == partition.index());
+        // When one that is kept for a job is given up is not recorded.
+        let kept = |booked: &Reservation| booked.job.is_none();
+        let here = facts.spec.reservations.iter();
+        let here = here.filter(|(at, booked)| *at == partition.index() && kept(booked));
         let due = here.map(|(_, booked)| Due {
             start: booked.start,
             end: booked.end,
@@ -58,7 +62,8 @@ impl Bookings {
             name: booked.name.clone(),
             across: Vec::new(),
         });
-        let due: Vec<Due> = due.collect();
+        let mut due: Vec<Due> = due.collect();
+        due.sort_by_key(|due| due.start);
         let wakes = part.groups.iter().filter_map(|group| group.sleep).map(|state| state.fall + state.wake);
         (!due.is_empty()).then(|| Self {
             usable: part.usable(),
@@ -81,15 +86,16 @@ impl Bookings {
         is_start: bool,
         row: Row,
     ) {
-        if !self.due.iter().any(|due| from < due.end && due.start < to) {
+        let begun = self.due.partition_point(|due| due.start < to);
+        if !self.due[..begun].iter().any(|due| from < due.end) {
             return;
         }
         *self.changes.entry(from).or_default() += i64::from(procs);
         *self.changes.entry(to).or_default() -= i64::from(procs);
-        if is_start && self.due.iter().any(|due| due.holds(from)) {
+        if is_start && self.due[..begun].iter().any(|due| due.holds(from)) {
             self.starts.entry(from).or_insert((job, row));
         }
-        for due in self.due.iter_mut().filter(|due| from < due.start && due.start < to) {
+        for due in self.due[..begun].iter_mut().filter(|due| from < due.start) {
             due.across.push((job, row));
         }
     }
@@ -132,9 +138,14 @@ impl Bookings {
             if self.base + i64::from(reserved) <= i64::from(self.usable) {
                 continue;
             }
-            // A job that waited for machines to wake up had its processors before these went down.
-            if starts && self.lost.range(..=at).next_back().is_some_and(|lost| at.since(*lost) <= self.wake) {
-                continue;
+            // A job that waited for machines to wake up had its processors before these went down, and before a
+            // reservation came due that another job, which runs for longer than was known, leaves short.
+            let lately = |then: Time| at.since(then) <= self.wake;
+            let short = || !self.strict && due().any(|due| lately(due.start));
+            if starts && self.wake > Span::ZERO {
+                if self.lost.range(..=at).next_back().copied().is_some_and(lately) || short() {
+                    continue;
+                }
             }
             jobs.sort_unstable();
             let names: Vec<String> = jobs.iter().map(|job| platform.job(*job).to_string()).collect();
@@ -154,5 +165,6 @@ impl Bookings {
             verdict.report(Violation { time: at, rule: Rule::Reservation, jobs, message, row });
         }
         self.base += changes.map(|(_, change)| change).sum::<i64>();
+        self.due.retain(|due| due.end > time);
     }
 }

@@ -289,7 +289,7 @@ fn a_job_that_stands_still_keeps_its_processors() {
 fn reservations_are_kept_free() {
     let mut spec = site();
     let (start, end) = (Time::from_secs(10), Time::from_secs(20));
-    spec.reservations.push((0, Reservation { name: "demo".to_owned(), start, end, procs: 6 }));
+    spec.reservations.push((0, Reservation { name: "demo".to_owned(), start, end, procs: 6, job: None }));
     let beside = [segment(1, 0, 30, (0, 2))];
     let run = |rows: &[SegmentRecord], jobs: &[JobRecord]| judge(spec.clone(), &[], rows, jobs);
     assert!(run(&beside, &[job(1, 0, 0, 30, 2)]).is_valid());

@@ -70,6 +70,37 @@ fn a_reservation_that_moves_up_and_wakes_machines_delays_no_other() {
     }
 }
 
+/// The machines of a reservation wake up when it begins, at 200. A job of 60 s begins at 230 and is over before 300; one of 100 s would not be, and queues behind another reservation.
+#[test]
+fn a_job_leaves_a_reservation_whose_machines_wake_up_too_late() {
+    let booked = |name: &str, from: u32, to: u32, job: &str| {
+        format!("[[site.reservation]]\nname = '{name}'\nprocs = 3\nfrom = '{from} s'\nto = '{to} s'\n{job}\n")
+    };
+    for policy in ["easy", "conservative", "los"] {
+        let site = site("a", 3, policy, "30 s");
+        let scenario = format!(
+            "{site}workload = {{ log = 'jobs.swf' }}\n{}{}",
+            booked("own", 200, 300, "job = 1"),
+            booked("next", 300, 400, "")
+        );
+        assert_eq!(starts(&scenario, &[(0, 60, 3)]), ["a 230"], "{policy}");
+        let late = starts(&scenario, &[(0, 100, 3)]);
+        assert!(late == ["a 400"] || late == ["a 430"], "{policy}: {late:?}");
+    }
+}
+
+/// The second job gets three machines at 90, which are awake at 120. The first is expected to end at 100 and runs until 125, so that the reservation from 110 on lacks its
+/// processor when the second begins: nobody could know that at 90, and the schedule is valid.
+#[test]
+fn a_job_begins_on_machines_that_woke_up_for_it_though_a_reservation_came_due_short() {
+    let reservation = "[[site.reservation]]\nname = 'r'\nprocs = 1\nfrom = '110 s'\nto = '200 s'\n";
+    for policy in ["easy", "conservative", "los"] {
+        let site = site("a", 4, policy, "30 s");
+        let scenario = format!("{site}overrun = true\nworkload = {{ log = 'jobs.swf' }}\n{reservation}");
+        assert_eq!(starts_of(&scenario, &[(0, 125, 1, 100), (90, 10, 3, 10)]), ["a 0", "a 120"], "{policy}");
+    }
+}
+
 /// All machines are asleep when the second job comes. It waits for them until 250, so that its expansion factor is 2.5: the third, which has waited for 220 s by 350, is
 /// no reason to suspend it.
 #[test]

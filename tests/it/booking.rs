@@ -39,7 +39,13 @@ fn partition(processors: u32, policy: &str) -> Partition {
 }
 
 fn wanted(name: &str, start: u64, end: u64, procs: u32) -> Reservation {
-    Reservation { name: name.to_owned(), start: Time::from_secs(start), end: Time::from_secs(end), procs }
+    Reservation {
+        name: name.to_owned(),
+        start: Time::from_secs(start),
+        end: Time::from_secs(end),
+        procs,
+        job: None,
+    }
 }
 
 fn at(secs: u64) -> Time {

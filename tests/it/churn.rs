@@ -1,6 +1,6 @@
 //! Hand-worked cases of churn (machine availability); comments contain the arithmetic.
 
-use gridemu::local::{Exit, ExitKind, Registry};
+use gridemu::local::{Exit, ExitKind, Registry, Step};
 use gridemu::model::{
     CheckpointInterval, Checkpointing, EventCause, EventKind, EventRecord, FailureAction, GridContext,
     InstantOrder, Job, Origin, Outcome, Payer, ProcSet, Record, RejectReason, SiteSpec, Speedup,
@@ -271,6 +271,11 @@ fn jobs_of_the_grid_that_wait_go_back_when_the_site_leaves() {
     }
 }
 
+fn withdraw(driver: &mut Driver, number: u64) -> Option<Box<gridemu::model::Job>> {
+    let (mut records, mut exits) = (Vec::<Record>::new(), Vec::new());
+    driver.partition.withdraw(number, &mut Step::new(at(10), &mut records, &mut exits))
+}
+
 #[test]
 fn a_waiting_job_is_withdrawn_once() {
     let jobs = [of_grid(job(1, 0, 4, 100)), of_grid(job(2, 1, 2, 10)), job(3, 2, 4, 10)];
@@ -282,11 +287,11 @@ fn a_waiting_job_is_withdrawn_once() {
             (driver.partition.waiting(), driver.partition.backlog()),
             (2, (2 * 10 + 4 * 10) * 1_000_000)
         );
-        let job = driver.partition.withdraw(2, at(10)).expect("it waits");
+        let job = withdraw(&mut driver, 2).expect("it waits");
         assert_eq!((job.id.0, job.grid.as_ref().map(|grid| grid.attempts)), (2, Some(0)));
-        assert_eq!(driver.partition.withdraw(2, at(10)), None, "it is gone");
-        assert_eq!(driver.partition.withdraw(1, at(10)), None, "it runs");
-        assert_eq!(driver.partition.withdraw(3, at(10)), None, "it is the site's own");
+        assert_eq!(withdraw(&mut driver, 2), None, "it is gone");
+        assert_eq!(withdraw(&mut driver, 1), None, "it runs");
+        assert_eq!(withdraw(&mut driver, 3), None, "it is the site's own");
         let (ran, _) = driver.run();
         assert_eq!(ran.times(3), (100, 110));
     }

@@ -442,7 +442,10 @@ proptest! {
             let (start_estimates, view) = (partition.start_estimates(driver.now), partition.view(driver.now));
             let waiting = view.jobs_in(Phase::Waiting).len() + view.jobs_in(Phase::Ineligible).len();
             prop_assert_eq!(partition.waiting() as usize, waiting);
-            prop_assert_eq!(partition.running() as usize, view.jobs_in(Phase::Running).len());
+            let on_reservations = view.jobs_with_reservations().into_iter().map(|key| view.job(key).phase());
+            let on_reservations = on_reservations.filter(|phase| *phase == Phase::Running).count();
+            let running = view.jobs_in(Phase::Running).len() + on_reservations;
+            prop_assert_eq!(partition.running() as usize, running);
             prop_assert_eq!(partition.present(), view.here().len().min(case.spec.partitions[0].most()));
             // What the partition tells of suspended jobs beside those that wait.
             let waits = [Phase::Waiting, Phase::Ineligible].into_iter().flat_map(|phase| view.jobs_in(phase));

@@ -132,7 +132,8 @@ impl Driver {
 
     /// What the grid is told of the queue is what a walk over the jobs finds.
     fn check_sums(&self) {
-        let waiting = jobs(&self.partition, &[Phase::Waiting, Phase::Ineligible], self.now);
+        let mut waiting = jobs(&self.partition, &[Phase::Waiting, Phase::Ineligible], self.now);
+        waiting.retain(|job| !job.has_reservation());
         let area = |job: &&LiveJob| u128::from(job.procs()) * u128::from(job.estimate().micros());
         let found = (waiting.len() as u32, waiting.iter().map(area).sum::<u128>());
         assert_eq!(self.partition.waiting(), found.0, "at {}", self.now);
@@ -274,7 +275,7 @@ impl Driver {
                 assert_eq!(partition.cancel(JobId(id), step), first.is_some());
             }
             Act::Withdraw(number) => {
-                let job = partition.withdraw(number, step.now);
+                let job = partition.withdraw(number, step);
                 step.exits.extend(job.map(|job| returned(job, EventCause::Replanned)));
             }
         });
@@ -314,7 +315,9 @@ pub(crate) const PHASES: [Phase; 9] = [
 
 fn jobs<'a>(partition: &'a Partition, phases: &[Phase], now: Time) -> Vec<&'a LiveJob> {
     let view = partition.view(now);
-    phases.iter().flat_map(|phase| view.jobs_in(*phase)).map(|key| view.job(key)).collect()
+    let queued = phases.iter().flat_map(|phase| view.jobs_in(*phase)).map(|key| view.job(key));
+    let claim = view.jobs_with_reservations().into_iter().map(|key| view.job(key));
+    queued.chain(claim.filter(|job| phases.contains(&job.phase()))).collect()
 }
 
 fn returned(job: Box<Job>, why: EventCause) -> Exit {

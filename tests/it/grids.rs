@@ -6,9 +6,7 @@ use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
     AtLimit, BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
-    GridContext, GridSpec, GroupFailures, GroupSize, Information, InstantOrder, Job, Limits, Link,
-    MachineGroup, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer, PlannedChurn, PlanningTime,
-    ProcSet, RandomChurn, Record, Replan, Reservation, RunTimes, SiteSpec, WorkflowSettings,
+    GridContext, GridSpec, GroupFailures, GroupSize, Information, InstantOrder, Job, JobId, Limits, Link, MachineGroup, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer, PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation, RunTimes, SiteSpec, WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Money, Power, Price, Rate, Span, Time};
@@ -282,7 +280,9 @@ fn site(policies: Vec<String>) -> impl Strategy<Value = SiteSpec> {
                 let part = &site.partitions[place];
                 let (start, end) = (Time::from_secs(start), Time::from_secs(start + length));
                 let procs = part.rounded(1 + procs % part.usable());
-                let booked = Reservation { name: format!("r{number}"), start, end, procs };
+                // Every other one is kept for a job of the site, if it has that.
+                let job = (number % 2 == 0).then_some(JobId(1 + number as u64));
+                let booked = Reservation { name: format!("r{number}"), start, end, procs, job };
                 site.reservations.push((place, booked));
                 // Two of them may want more than there is.
                 if !abilities.keeps_reservations || site.check().is_err() {

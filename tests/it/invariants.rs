@@ -200,7 +200,8 @@ pub(crate) fn jobs(most: usize) -> impl Strategy<Value = Vec<Job>> {
 
 pub(crate) fn cases(policies: Vec<String>, most: usize) -> impl Strategy<Value = Case> {
     let cancels = vec((any::<Index>(), prop_oneof![Just(None), (0_u64..80).prop_map(Some)]), 0..6);
-    let booked = vec((0_usize..3, 0_u64..120, 1_u64..50, 1_u32..9), 0..4);
+    let kept = proptest::option::of(any::<Index>());
+    let booked = vec((0_usize..3, 0_u64..120, 1_u64..50, 1_u32..9, kept), 0..4);
     let site =
         (vec(partition(), 1..4), proptest::sample::select(policies), any::<bool>(), any::<bool>(), booked);
     (site, jobs(most), cancels, tariff(), (any::<u64>(), support::sleep())).prop_map(
@@ -221,12 +222,14 @@ pub(crate) fn cases(policies: Vec<String>, most: usize) -> impl Strategy<Value =
             if event && abilities.space_sharing() {
                 spec.order = InstantOrder::Event;
             }
-            for (at, (partition, start, length, procs)) in booked.into_iter().enumerate() {
+            for (at, (partition, start, length, procs, kept)) in booked.into_iter().enumerate() {
                 let mut grown = spec.clone();
                 let (start, end) = (Time::from_secs(start), Time::from_secs(start + length));
+                // Some are kept for a job, which may be too large for them, too long or too late.
+                let job = kept.filter(|_| !jobs.is_empty()).map(|which| which.get(&jobs).id);
                 grown
                     .reservations
-                    .push((partition, Reservation { name: format!("r{at}"), start, end, procs }));
+                    .push((partition, Reservation { name: format!("r{at}"), start, end, procs, job }));
                 if abilities.keeps_reservations && grown.check().is_ok() {
                     spec = grown;
                 }

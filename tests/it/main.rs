@@ -19,6 +19,7 @@ mod chaos;
 mod churn;
 mod churn_invariants;
 mod churn_rules;
+mod claims;
 pub(crate) mod cli;
 mod commands;
 mod conversation;

@@ -69,8 +69,13 @@ fn spec() -> GridSpec {
     eve.partitions
         .push(gridemu::model::PartitionSpec { name: "small".to_owned(), ..eve.partitions[0].clone() });
     (eve.partitions[1].groups[0].class, eve.partitions[1].groups[0].machines) = ("small".to_owned(), 3);
-    let booked =
-        |name: &str, from, to| Reservation { name: name.to_owned(), start: at(from), end: at(to), procs: 4 };
+    let booked = |name: &str, from, to| Reservation {
+        name: name.to_owned(),
+        start: at(from),
+        end: at(to),
+        procs: 4,
+        job: None,
+    };
     eve.reservations = vec![(0, booked("now", 260, 700)), (0, booked("later", 900, 1_000))];
     let slow = ChurnAct::Slow { machines: machines(4..6), factor: Rate::ratio(1, 2) };
     eve.churn.script = vec![PlannedChurn { at: at(200), act: slow }];
@@ -178,13 +183,13 @@ fn what_cannot_be_read_is_refused_by_name() {
     // Version, description, moment and sequence, then the number of entities; each begins with its kind and its version.
     let frame = postcard::to_stdvec(&(3_u32, 0_u128)).expect("bytes").len();
     assert_eq!(bytes[0], 3, "the version of the frame");
-    let first = bytes[frame..].windows(4).position(|four| four[0] == 8 && four[1] == 5 && four[2] == 18);
+    let first = bytes[frame..].windows(4).position(|four| four[0] == 8 && four[1] == 5 && four[2] == 19);
     let first = bytes.len() - bytes[frame..].len() + first.expect("eight entities, the first is a site") + 2;
     let mut newer = bytes.clone();
-    newer[first] = 19;
+    newer[first] = 20;
     let told = refused(&newer);
     assert!(
-        told.contains("site `ada`") && told.contains("layout 19 of a site, which a newer gridemu wrote"),
+        told.contains("site `ada`") && told.contains("layout 20 of a site, which a newer gridemu wrote"),
         "{told}"
     );
     let mut older = bytes.clone();

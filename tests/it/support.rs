@@ -92,7 +92,6 @@ pub(crate) fn site(processors: u32, policy: &str) -> SiteSpec {
     SiteSpec::plain("site", processors, policy.parse().expect("a policy's name"))
 }
 
-/// A reservation of the first partition; times in seconds.
 /// A sleep state and a power policy that uses it; often neither.
 pub(crate) fn sleep() -> impl Strategy<Value = (Option<SleepSpec>, Named)> {
     let policy = proptest::sample::select(vec!["sleep-idle", "sleep-break-even", "always-on"]);
@@ -135,9 +134,17 @@ pub(crate) fn awake(mut spec: SiteSpec) -> SiteSpec {
     spec
 }
 
+/// A reservation of the first partition; times in seconds.
 pub(crate) fn reserve(mut spec: SiteSpec, name: &str, start: u64, end: u64, procs: u32) -> SiteSpec {
     let (start, end) = (Time::from_secs(start), Time::from_secs(end));
-    spec.reservations.push((0, Reservation { name: name.to_owned(), start, end, procs }));
+    spec.reservations.push((0, Reservation { name: name.to_owned(), start, end, procs, job: None }));
+    spec
+}
+
+/// The same for a job of the site.
+pub(crate) fn reserve_for(job: u64, spec: SiteSpec, start: u64, end: u64, procs: u32) -> SiteSpec {
+    let mut spec = reserve(spec, &format!("for-{job}"), start, end, procs);
+    spec.reservations.iter_mut().for_each(|(_, booked)| booked.job = booked.job.or(Some(JobId(job))));
     spec
 }
 
@@ -585,7 +592,7 @@ fn most_at_once(part: &PartitionSpec) -> u32 {
 fn check_reservations(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord]) {
     let part = &spec.partitions[at];
     let booked: Vec<&Reservation> =
-        spec.reservations.iter().filter(|(of, _)| *of == at).map(|(_, r)| r).collect();
+        spec.reservations.iter().filter(|(of, r)| *of == at && r.job.is_none()).map(|(_, r)| r).collect();
     if spec.overrun || booked.is_empty() {
         return;
     }
@@ -631,10 +638,12 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
     assert_eq!(usage.nominal(), nominal);
     let reserved = reserved_time(spec, at, from, to) * SHARE;
     // Where watts are counted a reservation may begin short: fewer fit before machines sleep than in the end.
-    if spec.overrun || part.power_part.is_some_and(|part| part.in_watts) {
+    // One that is kept for a job is used by it, and given up when the job leaves.
+    let kept = spec.reservations.iter().any(|(of, booked)| *of == at && booked.job.is_some());
+    if spec.overrun || kept || part.power_part.is_some_and(|part| part.in_watts) {
         assert!(usage.reserved <= reserved);
     } else {
-        assert_eq!(usage.reserved, reserved, "reserved time");
+        assert_eq!(usage.reserved, reserved, "reserved time from {from} to {to}");
     }
     let busy = useful + wasted + overhead;
     assert!(busy + usage.reserved <= nominal, "more was used than there is");
@@ -743,8 +752,9 @@ pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, spec: &SiteSpec, jobs: &[Job
             writeln!(f, "  {machines} × {cores} at {speed} in blocks of {allocation_unit}")?;
         }
     }
-    for (partition, Reservation { start, end, procs, .. }) in &spec.reservations {
-        writeln!(f, "  {partition}: {procs} reserved from {start} to {end}")?;
+    for (partition, Reservation { start, end, procs, job, .. }) in &spec.reservations {
+        let kept = job.map(|job| format!(" for job {job}")).unwrap_or_default();
+        writeln!(f, "  {partition}: {procs} reserved from {start} to {end}{kept}")?;
     }
     for Job { id, submit, size, runtime, estimate, partition, requested_start, elastic, .. } in jobs {
         write!(f, "  job {id} at {submit}: {size:?} for {runtime} of {estimate}, {partition:?}")?;

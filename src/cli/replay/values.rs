@@ -53,12 +53,19 @@ pub(super) fn pue(written: &str) -> Result<u64, String> {
     }
 }
 
-pub(super) fn reservation(written: &str) -> Result<Typed<(Time, Time, u32)>, String> {
-    let form = || format!("`{written}` is not of the form FROM..TO:PROCS, such as `2h..4h:64`");
-    let (window, procs) = written.rsplit_once(':').ok_or_else(form)?;
-    let (from, to) = window.split_once("..").ok_or_else(form)?;
+/// From, to, processors, and the job that they are kept for.
+pub(super) type Wanted = (Time, Time, u32, Option<u64>);
+
+pub(super) fn reservation(written: &str) -> Result<Typed<Wanted>, String> {
+    let form = || {
+        format!("`{written}` is not of the form FROM..TO:PROCS or FROM..TO:PROCS:JOB, such as `2h..4h:64`")
+    };
+    let (from, rest) = written.split_once("..").ok_or_else(form)?;
+    let (to, rest) = rest.split_once(':').ok_or_else(form)?;
+    let (procs, job) = rest.split_once(':').map_or((rest, None), |(procs, job)| (procs, Some(job)));
+    let job = job.map(|job| job.trim().parse().map_err(|_| form())).transpose()?;
     let time =
         |text: &str| text.parse::<Span>().map(|span| Time::ZERO + span).map_err(|error| error.to_string());
-    let value = (time(from)?, time(to)?, procs.trim().parse().map_err(|_| form())?);
+    let value = (time(from)?, time(to)?, procs.trim().parse().map_err(|_| form())?, job);
     Ok(Typed { typed: written.to_owned(), value })
 }

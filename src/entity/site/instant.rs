@@ -184,9 +184,10 @@ impl Site {
                     return Ok(());
                 }
                 let mut withdrawn = None;
+                let mut step = Step::new(now.time, outbox, &mut self.ended);
                 for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
                     if partition.assignment(task.0) == Some(assignment)
-                        && let Some(job) = partition.withdraw(task.0, now.time)
+                        && let Some(job) = partition.withdraw(task.0, &mut step)
                     {
                         *touched = true;
                         withdrawn = Some(job);

@@ -203,10 +203,7 @@ impl Partition {
     pub(super) fn adapt(&mut self, before: &Terms, step: &mut Step<'_>) -> Result<bool, String> {
         let terms = self.terms();
         let state = &mut self.state;
-        if terms.policy != before.policy
-            && !state.book.pending().is_empty()
-            && !state.abilities.keeps_reservations
-        {
+        if terms.policy != before.policy && !state.book.is_empty() && !state.abilities.keeps_reservations {
             return Err(format!(
                 "there are reservations, and `{}` {}",
                 terms.policy,

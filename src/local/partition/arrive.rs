@@ -28,9 +28,16 @@ impl Partition {
         state.next_seq += 1;
         state.tally.arrived += 1;
         state.account_from(now);
-        let early = live.early(state.abilities.dedicated, now).filter(|_| refused.is_none());
         let is_overdue = overdue.is_some_and(|deadline| deadline <= now);
-        let ineligible = live.procs > state.capacity || refused.is_some() || early.is_some() || is_overdue;
+        let is_refused = refused.is_some() || is_overdue;
+        if is_refused {
+            self.forfeit(&live, step);
+        }
+        let claims = !is_refused && self.claims(&live, step);
+        let state = &mut self.state;
+        let early = live.early(state.abilities.dedicated, now).filter(|_| refused.is_none() && !claims);
+        let ineligible =
+            live.procs > state.capacity || refused.is_some() || early.is_some() || is_overdue || claims;
         if ineligible {
             live.phase = Phase::Ineligible;
         } else {
@@ -55,6 +62,8 @@ impl Partition {
             }
             self.state.finish(key, Outcome::Cancelled, step);
             return false;
+        } else if claims {
+            self.claim(key);
         } else if early.is_some() {
             state.make_ineligible(key, early);
         } else if let Some(reason) = refused {
@@ -92,28 +101,29 @@ impl Partition {
     }
 
     /// Returns a waiting grid job to the broker, by its number at the portal. `None` if no waiting job has it.
-    pub fn withdraw(&mut self, number: u64, now: Time) -> Option<Box<Job>> {
+    pub fn withdraw(&mut self, number: u64, step: &mut Step<'_>) -> Option<Box<Job>> {
         let key = self.state.numbers.of_portal(number, &self.state.table)?;
         let phase = self.state.table.get(key)?.phase;
         if !matches!(phase, Phase::Waiting | Phase::Ineligible) {
             return None;
         }
-        match self.take_out(key, EventCause::Replanned, now)?.how {
+        match self.take_out(key, EventCause::Replanned, step)?.how {
             ExitKind::Returned { job, .. } => Some(job),
             ExitKind::Ended(_) => None,
         }
     }
 
     /// Removes a grid job that does not run.
-    pub(super) fn take_out(&mut self, key: JobKey, why: EventCause, now: Time) -> Option<Exit> {
+    pub(super) fn take_out(&mut self, key: JobKey, why: EventCause, step: &mut Step<'_>) -> Option<Exit> {
         match self.state.table.get(key)?.phase {
-            Phase::Waiting => self.notify(Change::Withdrawn(key), now),
+            Phase::Waiting => self.notify(Change::Withdrawn(key), step.now),
             Phase::Starting => {
                 self.forget_start(key);
-                self.notify(Change::Ended(key), now);
+                self.notify(Change::Ended(key), step.now);
             }
             _ => self.state.forget_ineligible(key),
         }
+        self.leave_reservation(key, step);
         self.state.give_up(key, why)
     }
 

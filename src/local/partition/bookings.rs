@@ -8,7 +8,10 @@ use crate::units::Time;
 impl Partition {
     /// Ends the reservations that are over. Returns true if there were any.
     pub fn end_bookings(&mut self, step: &mut Step<'_>) -> bool {
-        let changed = self.is_booking_due(step.now) && self.state.end_bookings(step);
+        let changed = self.is_booking_due(step.now) && {
+            let claims = self.end_claims(step);
+            self.state.end_bookings(step) | claims
+        };
         if changed {
             self.notify(Change::Reserved, step.now);
         }
@@ -44,7 +47,8 @@ impl Partition {
         if procs == 0 || procs > self.state.spec.most() {
             return Err(BookError::NoRoom(wanted.name.clone()));
         }
-        self.state.book.hold(wanted, procs, lease, now)?;
+        let by = wanted.claimed_by(self.state.settings.site);
+        self.state.book.hold(wanted, procs, by, lease, now)?;
         self.notify(Change::Reserved, now);
         Ok(())
     }
@@ -57,8 +61,17 @@ impl Partition {
         self.state.book.commit(name, now)
     }
 
-    /// Releases a reservation, whether or not it has begun. False if there is none under the name.
+    /// Releases a reservation, whether or not it has begun. A job that it was kept for goes on like any other, or queues. False if there is none under the name.
     pub fn release(&mut self, name: &str, step: &mut Step<'_>) -> bool {
+        let claim = self.state.book.query(name).and_then(|booking| booking.claim);
+        if let Some((key, started)) = claim.and_then(|claim| Some((claim.job?, claim.started))) {
+            self.go_on_without(key, started, step);
+            return true;
+        }
+        self.take_out_booking(name, step)
+    }
+
+    pub(super) fn take_out_booking(&mut self, name: &str, step: &mut Step<'_>) -> bool {
         self.state.settle_missing(step.now);
         let Some(gone) = self.state.book.release(name) else { return false };
         self.state.give_back(&gone.taken, step);

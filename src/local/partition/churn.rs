@@ -55,7 +55,7 @@ impl Partition {
             }
             self.state.recount();
             self.state.fill_bookings(step);
-            self.state.count_short(step.now);
+            self.state.count_short();
         }
         if self.state.capacity != before {
             self.notify(Change::Left, step.now);
@@ -89,7 +89,7 @@ impl Partition {
         let before = self.state.capacity;
         self.state.settle_missing(step.now);
         let lost = self.state.drain_processors(&procs, step);
-        let (mut again, mut moved) = (Vec::new(), Vec::new());
+        let (mut again, mut moved, mut outside) = (Vec::new(), Vec::new(), Vec::new());
         for key in self.state.running_on(&lost) {
             let Some(job) = self.state.table.get(key) else { continue };
             if job.since > step.now {
@@ -101,14 +101,23 @@ impl Partition {
             if is_free {
                 self.state.ending -= less.min(self.state.ending);
             }
+            let claims = job.claims;
             if let Some(job) = self.state.table.get_mut(key) {
                 job.leaving += less;
                 moved.push((key, job.expected_end));
             }
+            if claims {
+                outside.push(key);
+            }
         }
         self.state.recount();
+        // The reservation cannot have what leaves: the job goes on like any other.
+        for key in outside {
+            moved.retain(|(other, _)| *other != key);
+            self.go_on_without(key, true, step);
+        }
         self.state.fill_bookings(step);
-        self.state.count_short(step.now);
+        self.state.count_short();
         if self.state.capacity != before || !moved.is_empty() {
             self.notify(Change::Left, step.now);
         }
@@ -359,6 +368,8 @@ impl Partition {
             FailureAction::Wait | FailureAction::Fail if job.since > step.now => FailureAction::Requeue,
             // There is nothing on processors that could stand still.
             FailureAction::Wait if job.phase == Phase::Suspended => FailureAction::Requeue,
+            // Its reservation would not wait for the machine.
+            FailureAction::Wait if job.claims => FailureAction::Requeue,
             on_failure => on_failure,
         };
         let is_suspended = job.phase == Phase::Suspended;
@@ -380,6 +391,7 @@ impl Partition {
             self.state.running -= 1;
         }
         self.notify(Change::Ended(key), step.now);
+        self.leave_reservation(key, step);
         let Some(job) = self.state.table.get_mut(key) else { return };
         (job.expected_end, job.end, job.rate) = (Time::NEVER, Time::NEVER, Rate::ZERO);
         if site_pays && on_failure != FailureAction::Wait {
@@ -432,7 +444,8 @@ impl Partition {
         for key in self.state.keys(|job| waits(job.phase) && job.job.grid.is_some()) {
             if let Some(job) = self.state.table.get(key) {
                 step.record(self.state.job_event(step.now, EventKind::Returned, why, job, job.procs));
-                step.exits.extend(self.take_out(key, why, step.now));
+                let exit = self.take_out(key, why, step);
+                step.exits.extend(exit);
             }
         }
     }

@@ -80,6 +80,7 @@ impl Partition {
         if let Some(change) = change {
             self.notify(change, step.now);
         }
+        self.leave_reservation(key, step);
         self.state.finish(key, outcome, step);
     }
 

@@ -28,7 +28,7 @@ impl Partition {
         self.state.backlog + self.state.ineligible_backlog + self.state.suspended_backlog()
     }
 
-    /// Jobs that wait, including those that wait for machines or for their requested start.
+    /// Jobs that wait, including those that wait for machines or for their requested start, but not those that wait for their reservation.
     pub fn waiting(&self) -> u32 {
         let ineligible = self.state.ineligible.len() + self.state.agenda.early();
         u32::try_from(self.state.waiting + ineligible as u64).unwrap_or(u32::MAX)
@@ -122,7 +122,7 @@ impl Partition {
         let before = self.state.capacity;
         self.state.recount();
         let after = self.state.capacity;
-        if self.state.book.pending().iter().any(|booking| booking.owed > 0) {
+        if self.state.book.owes() {
             self.state.fill_bookings(step);
         }
         if after > before {

@@ -8,7 +8,7 @@ use crate::local::{Step, View};
 use crate::model::{InstantOrder, JobKey, Outcome, ProcSet, RejectReason};
 use crate::units::{Rate, Span, Time, Work};
 
-type Checked = Result<(), PartitionError>;
+pub(super) type Checked = Result<(), PartitionError>;
 
 /// The phases in which a job is on its processors.
 const ON: [Phase; 4] = [Phase::Running, Phase::Suspending, Phase::Resuming, Phase::Reconfiguring];
@@ -24,6 +24,9 @@ impl Partition {
             self.refuse_too_large(step);
         }
         self.follow_cap(step);
+        if self.state.book.has_claims() {
+            self.start_claimed(step)?;
+        }
         let mut actions = std::mem::take(&mut self.actions);
         actions.begin(now);
         let view = View { state: &self.state, now };
@@ -134,12 +137,25 @@ impl Partition {
             state.check_share(share)?;
             state.placement(live, placement)
         })?;
+        let Some(live) = self.state.table.get(key) else { return Ok(()) };
+        let area = live.area();
+        self.state.leaves_queue(area);
+        self.begin(key, placement, share, step)
+    }
+
+    /// Begins an attempt of a job on free processors.
+    pub(super) fn begin(
+        &mut self,
+        key: JobKey,
+        placement: ProcSet,
+        share: Rate,
+        step: &mut Step<'_>,
+    ) -> Checked {
         let begin = self.state.begins_at(&placement, step.now).unwrap_or(step.now);
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
         live.first_start.get_or_insert(begin);
         live.attempts += 1;
-        let (area, expected, has_past) = (live.area(), live.estimated, live.past.is_some());
-        self.state.leaves_queue(area);
+        let (expected, has_past) = (live.estimated, live.past.is_some());
         self.state.running += 1;
         if has_past {
             self.begin_attempt(key, &placement, begin);

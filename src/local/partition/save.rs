@@ -84,7 +84,7 @@ impl State {
     /// Processors × estimate of the jobs in a phase, in processor-microseconds. Walks the whole table.
     fn area_of(&self, phase: Phase) -> u128 {
         let jobs = self.table.iter().map(|(_, job)| job);
-        jobs.filter(|job| job.phase == phase).map(LiveJob::area).sum()
+        jobs.filter(|job| job.phase == phase && !job.claims).map(LiveJob::area).sum()
     }
 }
 

@@ -48,15 +48,12 @@ pub struct Conservative {
     settled: bool,
     /// Whether the plan is invalid: the book or the machines changed, or a job overran.
     stale: bool,
-    /// The reservations of the book that the plan includes.
-    book: Vec<Booked>,
+    /// The changes of the book that the plan includes. Not saved: a plan is restored with its book.
+    book: u64,
     /// Jobs that were started at an instant and wait for machines to wake up: until when the plan has their processors. At the same
     /// instant [`Change::Moved`] tells when they end, if they do wait.
     woken: Vec<(Time, JobKey, Time)>,
 }
-
-/// A reservation as the plan stores it: start, end, processors.
-type Booked = (Time, Time, u32);
 
 /// Reserved starts, and the profile that contains them and the running jobs.
 #[derive(Clone, Debug, Default)]
@@ -109,7 +106,7 @@ impl Conservative {
             room: false,
             settled: false,
             stale: true,
-            book: Vec::new(),
+            book: 0,
             woken: Vec::new(),
         }
     }
@@ -188,7 +185,7 @@ impl Conservative {
         self.plan.profile = Some(view.profile());
         // It knows of no time to wake up.
         self.woken.clear();
-        self.book = booked(view).collect();
+        self.book = view.bookings().changes();
         for (_, seq, _) in self.plan.waiting.by_start() {
             if let Some(planned) = self.plan.remove(seq) {
                 self.plan.add(seq, planned, view);
@@ -229,10 +226,6 @@ impl Conservative {
         let at = self.woken.iter().position(|(_, woken, _)| *woken == job)?;
         Some(self.woken.swap_remove(at).2)
     }
-}
-
-fn booked<'a>(view: &View<'a>) -> impl Iterator<Item = Booked> + use<'a> {
-    view.bookings().iter().map(|booking| (booking.start, booking.end, booking.procs))
 }
 
 impl Plan {
@@ -384,8 +377,7 @@ impl LocalPolicy for Conservative {
             }
             // Reservations that begin or end at their time are already in the plan.
             Change::Reserved => {
-                self.book.retain(|(_, end, _)| *end > now);
-                self.stale |= !booked(view).eq(self.book.iter().copied());
+                self.stale |= self.book != view.bookings().changes();
             }
             // The plan assumed the machines that were up. With more of them no job starts later: in the
             // order of reserved starts, each finds at least the place that it had.
@@ -401,7 +393,7 @@ impl LocalPolicy for Conservative {
         self.settle_woken(view);
         let overdue = self.refresh(view);
         let (mut free, mut awake) = (view.free(), view.awake());
-        let mut booked = (awake != Awake::ALL && !view.bookings().is_empty()).then(|| view.profile());
+        let mut booked = (awake != Awake::ALL && !view.bookings().is_empty()).then(|| view.profile_ahead());
         while let Some((start, seq, job)) = self.plan.waiting.first() {
             if start > now {
                 // Behind an overdue job a start is uncertain; the end of that job causes a pass.
@@ -447,7 +439,7 @@ impl LocalPolicy for Conservative {
                 let earliest = request.earliest.max(view.now());
                 profile.offers(&SlotRequest { earliest, ..*request })
             }
-            _ => view.profile().offers(request),
+            _ => view.profile_ahead().offers(request),
         }
     }
 
@@ -488,7 +480,7 @@ impl LocalPolicy for Conservative {
             }
         }
         self.plan.profile = Some(profile);
-        self.book = booked(view).collect();
+        self.book = view.bookings().changes();
         (self.room, self.stale, self.woken) = (saved.room, saved.stale, saved.woken);
         Ok(())
     }
@@ -496,7 +488,7 @@ impl LocalPolicy for Conservative {
     fn adopt(&mut self, view: &View<'_>) {
         *self = Self::new(self.compress);
         self.plan.profile = Some(view.profile());
-        self.book = booked(view).collect();
+        self.book = view.bookings().changes();
         for job in view.jobs_in(Phase::Waiting) {
             let live = view.job(job);
             self.plan.add(live.seq(), Planned::of(job, live), view);

@@ -122,7 +122,7 @@ impl Los {
         *count = count.saturating_add(1);
     }
 
-    fn start(&mut self, view: &View<'_>, room: &mut Room, entry: Entry, actions: &mut Actions) {
+    fn start(&mut self, view: &View<'_>, room: &mut Room<'_>, entry: Entry, actions: &mut Actions) {
         self.forget(entry.seq);
         actions.start(entry.job, entry.procs);
         self.releases.insert(view.now() + entry.estimate, entry.job, entry.procs);
@@ -130,7 +130,7 @@ impl Los {
     }
 
     /// Starts the head of the queue because it is its turn.
-    fn start_head(&mut self, view: &View<'_>, room: &mut Room, head: Entry, actions: &mut Actions) {
+    fn start_head(&mut self, view: &View<'_>, room: &mut Room<'_>, head: Entry, actions: &mut Actions) {
         if let Some(plan) = &mut room.plan {
             plan.reserve(view.now(), view.now() + head.estimate + room.delay, head.procs);
         }
@@ -138,7 +138,7 @@ impl Los {
     }
 
     /// Algorithm 1, repeated while it starts the head of the queue.
-    fn batch_cycle(&mut self, view: &View<'_>, room: &mut Room, actions: &mut Actions) {
+    fn batch_cycle(&mut self, view: &View<'_>, room: &mut Room<'_>, actions: &mut Actions) {
         while room.free > 0
             && let Some(head) = self.queue.first().copied()
         {
@@ -157,7 +157,7 @@ impl Los {
     }
 
     /// Lines 12 to 20 of Algorithm 1: the head does not fit, and jobs that do not delay it may start.
-    fn fill_before(&mut self, view: &View<'_>, room: &mut Room, head: Entry, actions: &mut Actions) {
+    fn fill_before(&mut self, view: &View<'_>, room: &mut Room<'_>, head: Entry, actions: &mut Actions) {
         if let Some(freeze) = self.freeze_for(view, room, head) {
             let freeze = dedicated::sooner(freeze, room);
             self.fill(view, room, Some(freeze), head, actions);
@@ -179,7 +179,7 @@ impl Los {
     }
 
     /// The reservation of a head that does not fit; `None` if it has none as far as can be foreseen.
-    fn freeze_for(&self, view: &View<'_>, room: &mut Room, head: Entry) -> Option<Freeze> {
+    fn freeze_for(&self, view: &View<'_>, room: &mut Room<'_>, head: Entry) -> Option<Freeze> {
         let now = view.now();
         let freeze = |time, extra| Freeze { time, extra, head: Some(head), dedicated: 0 };
         let Some(plan) = &mut room.plan else {

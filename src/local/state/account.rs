@@ -1,8 +1,8 @@
 //! The account of a partition: segments, failed attempts, and processor time that is reserved or down.
 
 use super::State;
+use crate::local::Step;
 use crate::local::prices::Standing;
-use crate::local::{BookingState, Step};
 use crate::model::{Cause, JobKey, MachineState, ProcSet, Record, SegmentRecord};
 use crate::platform::{ProcTime, Usage};
 use crate::units::{Energy, Money, Rate, Time, Work};
@@ -137,7 +137,7 @@ impl State {
         self.settle_missing(step.now);
         // The earlier ones first, each as much as there is.
         let mut left = if self.exceeds_cap() { 0 } else { self.givable() };
-        let lacking = self.book.begun(step.now).map(|booking| {
+        let lacking = self.book.active_mut().map(|booking| {
             let give = booking.owed.min(left);
             left -= give;
             give
@@ -146,7 +146,7 @@ impl State {
         {
             let Some(procs) = self.pick(give) else { continue };
             self.take_free(&procs, give, step);
-            if let Some(booking) = self.book.begun(step.now).nth(at) {
+            if let Some(booking) = self.book.active_mut().nth(at) {
                 booking.owed -= give;
                 booking.taken.insert_all(&procs);
             }
@@ -155,8 +155,8 @@ impl State {
     }
 
     /// Counts reservations that lack processors, each once.
-    pub(in crate::local) fn count_short(&mut self, now: Time) {
-        for booking in self.book.begun(now).filter(|booking| booking.owed > 0 && !booking.short) {
+    pub(in crate::local) fn count_short(&mut self) {
+        for booking in self.book.active_mut().filter(|booking| booking.owed > 0 && !booking.short) {
             booking.short = true;
             self.tally.short_reservations += 1;
         }
@@ -165,8 +165,8 @@ impl State {
     /// Settles the time of processors that are reserved or down, and what those draw that are up, up to `now`.
     pub(in crate::local) fn settle_missing(&mut self, now: Time) {
         let span = now.since(self.settled);
-        if !self.book.pending().is_empty() {
-            let held: u32 = self.book.pending().iter().map(|booking| booking.taken.len()).sum();
+        if !self.book.is_empty() {
+            let held: u32 = self.book.active().map(|booking| booking.taken.len()).sum();
             self.reserved += Usage::proc_time(held, Rate::FULL, span);
         }
         if self.missing > 0 {
@@ -222,17 +222,10 @@ impl State {
 
     /// Begins reservations that are due. True if there were any.
     pub(in crate::local) fn begin_bookings(&mut self, step: &mut Step<'_>) -> bool {
-        let mut changed = false;
-        for booking in self.book.begun(step.now) {
-            if booking.state == BookingState::Committed {
-                booking.state = BookingState::Active;
-                booking.owed = booking.procs;
-                changed = true;
-            }
-        }
+        let changed = self.book.begin(step.now);
         if changed {
             self.fill_bookings(step);
-            self.count_short(step.now);
+            self.count_short();
         }
         changed
     }

@@ -59,7 +59,7 @@ impl State {
         }
         if all.dormant > 0 {
             // What a reservation holds is reserved, also while its machines wake up.
-            let held = self.book.pending().iter().map(|booking| sleepers.not_awake(&booking.taken).len());
+            let held = self.book.active().map(|booking| sleepers.not_awake(&booking.taken).len());
             all.dormant -= held.sum::<u32>();
         }
         all
@@ -71,7 +71,7 @@ impl State {
             let held = self.tariff.held(procs, count);
             held.busy(Rate::FULL) - held.idle(Rate::FULL)
         };
-        let (pending, early) = (self.book.pending(), self.not_begun(now));
+        let early = self.not_begun(now);
         let drawn = if self.tariff.is_mixed() {
             let mut busy = self.here.difference(&self.free);
             if !self.draining.is_empty() {
@@ -79,7 +79,7 @@ impl State {
                 let leaving = jobs.filter(|job| job.phase.is_active() && job.leaving > 0);
                 leaving.for_each(|job| busy.insert_all(&job.allocation.procs));
             }
-            pending.iter().for_each(|booking| busy.remove_all(&booking.taken));
+            self.book.active().for_each(|booking| busy.remove_all(&booking.taken));
             early.iter().for_each(|job| busy.remove_all(&job.allocation.procs));
             if self.stalled > 0 {
                 let stalled = self.table.iter().filter(|(_, job)| job.phase == Phase::Stalled);
@@ -87,7 +87,7 @@ impl State {
             }
             beyond(&busy, 0)
         } else {
-            let reserved: u32 = pending.iter().map(|booking| booking.taken.len()).sum();
+            let reserved: u32 = self.book.active().map(|booking| booking.taken.len()).sum();
             let waits: u32 = early.iter().map(|job| job.held).sum();
             beyond(
                 &ProcSet::new(),
@@ -321,7 +321,7 @@ impl State {
             let procs = self.processors_of(&change.machines);
             let mut reserved = ProcSet::new();
             if change.state == MachineState::Idle {
-                self.book.pending().iter().for_each(|booking| reserved.insert_all(&booking.taken));
+                self.book.active().for_each(|booking| reserved.insert_all(&booking.taken));
                 reserved = reserved.intersection(&procs);
             }
             self.record_machines(procs, change.state, step);

@@ -51,7 +51,7 @@ impl State {
         }
         self.eased |= !self.draining.is_empty() && self.spec.most_in_use.is_some();
         self.count_left(placement);
-        if self.book.pending().iter().any(|booking| booking.owed > 0) {
+        if self.book.owes() {
             self.fill_bookings(step);
         }
     }
@@ -245,10 +245,13 @@ impl State {
     /// Reservations give up these processors, and are owed as many.
     fn move_bookings(&mut self, lost: &ProcSet, step: &mut Step<'_>) {
         let (mut rest, mut owed) = (ProcSet::new(), ProcSet::new());
-        for booking in self.book.begun(step.now) {
+        for booking in self.book.active_mut() {
             let gone = booking.taken.intersection(lost);
             if booking.state == BookingState::Active && !gone.is_empty() {
-                booking.owed += gone.len();
+                // What its job leaves of it need not be replaced.
+                if booking.claim.is_none_or(|claim| !claim.started) {
+                    booking.owed += gone.len();
+                }
                 booking.taken.remove_all(&gone);
                 owed.insert_all(&gone);
                 rest.insert_all(&gone);

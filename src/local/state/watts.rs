@@ -41,7 +41,7 @@ impl State {
         let mut taken = ProcSet::new();
         let jobs = self.table.iter().map(|(_, job)| job).filter(|job| job.phase.holds());
         jobs.for_each(|job| taken.insert_all(&job.allocation.procs));
-        self.book.pending().iter().for_each(|booking| taken.insert_all(&booking.taken));
+        self.book.active().for_each(|booking| taken.insert_all(&booking.taken));
         taken
     }
 

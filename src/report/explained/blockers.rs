@@ -57,8 +57,9 @@ impl BlockerFacts {
                 let how = format!("waits for {}, {estimate}{planned}", processors(*procs));
                 ("waiting", who.to_string(), *procs, *start, how)
             }
-            Blocker::Booking { name, from, to, procs } => {
-                let how = format!("{} from {} to {}", processors(*procs), Clock(*from), Clock(*to));
+            Blocker::Booking { name, from, to, procs, job } => {
+                let kept = job.map(|job| format!(", kept for {job}")).unwrap_or_default();
+                let how = format!("{} from {} to {}{kept}", processors(*procs), Clock(*from), Clock(*to));
                 ("reservation", format!("reservation `{name}`"), *procs, Some(*from), how)
             }
             Blocker::Down { procs } => {

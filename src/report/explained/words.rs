@@ -47,6 +47,13 @@ pub fn rule(of: &Explanation) -> String {
         Why::RequestsLaterStart { start, kept_back: true } => {
             format!("its requested start is {}, and until then it is kept back from the queue", Clock(*start))
         }
+        Why::HasReservation { name, start, end, owed: 0 } => {
+            format!("the processors of reservation `{name}` are kept for it, from {} to {}", Clock(*start), Clock(*end))
+        }
+        Why::HasReservation { name, start, owed, .. } => {
+            let lacks = are(*owed, "lacking");
+            format!("reservation `{name}` is kept for it since {}, and {lacks}: they are not free yet", Clock(*start))
+        }
         Why::ReservedBefore { end, first } => {
             let own = if *first { "it is the head of the queue and has the reservation: " } else { "" };
             format!("{own}it is expected to run until {}, and processors are reserved before", Clock(*end))

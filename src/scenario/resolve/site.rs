@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::local::{PowerPolicy, SleepRule};
-use crate::model::{Reservation, Reserved, SiteSpec};
+use crate::model::{JobId, Reservation, Reserved, SiteSpec};
 use crate::scenario::keys::{OutputKeys, ReservationKeys, SiteKeys};
 use crate::scenario::kind::forms::PowerCapKey;
 use crate::scenario::names::{near, there};
@@ -58,7 +58,8 @@ impl Checker<'_> {
         self.unused_of_site(path, keys, &spec);
         let mut reserved: Vec<Reserved> = spec.partitions.iter().map(|_| Reserved::default()).collect();
         for (at, reservation) in keys.reservation.iter().flatten().enumerate() {
-            self.reservation(&path.key("reservation").item(at), reservation, &mut spec, &mut reserved);
+            let path = path.key("reservation").item(at);
+            self.reservation(&path, reservation, &mut spec, &mut reserved, keys.workload.0.is_some());
         }
         spec
     }
@@ -106,6 +107,7 @@ impl Checker<'_> {
         keys: &ReservationKeys,
         spec: &mut SiteSpec,
         reserved: &mut [Reserved],
+        has_jobs: bool,
     ) {
         let class = keys.class.as_deref().unwrap_or_default();
         let Some(partition) = spec.partitions.iter().position(|partition| partition.name == class) else {
@@ -122,7 +124,12 @@ impl Checker<'_> {
             start: Time::ZERO + keys.from,
             end: Time::ZERO + keys.to,
             procs: keys.procs,
+            job: keys.job.map(JobId),
         };
+        if !has_jobs && reservation.job.is_some() {
+            let message = "it is kept for a job of the site's own workload, and the site has none: add `workload`, or leave out `job`";
+            return self.wrong(&path.key("job"), message);
+        }
         match reserved[partition].add(&spec.partitions[partition], &reservation) {
             Ok(()) => spec.reservations.push((partition, reservation)),
             Err(problem) => self.wrong(path, problem),

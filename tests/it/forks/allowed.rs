@@ -117,7 +117,7 @@ fn what_cannot_change_is_refused() {
         (
             |spec| {
                 let (start, end) = (Time::from_secs(100), Time::from_secs(200));
-                let booked = Reservation { name: "r".to_owned(), start, end, procs: 1 };
+                let booked = Reservation { name: "r".to_owned(), start, end, procs: 1, job: None };
                 spec.sites[0].reservations.push((0, booked));
             },
             "its reservations differ",

@@ -41,6 +41,9 @@ impl Partition {
         step: &mut Step<'_>,
     ) -> Executed {
         let Some(live) = self.state.table.get_mut(key) else { return Ok(false) };
+        if live.claims {
+            return Err(CommandRefusal::Reserved.into());
+        }
         let (runtime, estimate) = live.job.reference_times();
         let (runtime, estimate) = match more {
             Some(by) => (plus(runtime, by)?, plus(estimate, by)?),
@@ -97,6 +100,9 @@ impl Partition {
     /// not reserved.
     pub(super) fn change_procs(&mut self, key: JobKey, by: i64, step: &mut Step<'_>) -> Executed {
         let Some(live) = self.state.table.get_mut(key) else { return Ok(false) };
+        if live.claims {
+            return Err(CommandRefusal::Reserved.into());
+        }
         let size = &live.job.size;
         if !size.is_malleable() {
             return Err(CommandRefusal::NotMalleable.into());
@@ -178,7 +184,7 @@ impl Partition {
     fn is_booked(&self, from: Time, to: Time, procs: u32, now: Time) -> bool {
         let view = self.view(now);
         let from = from.max(now + Span::TICK);
-        !view.bookings().is_empty() && from < to && !view.profile().fits(from, to.since(from), procs)
+        !view.bookings().is_empty() && from < to && !view.profile_ahead().fits(from, to.since(from), procs)
     }
 
     /// Gives a running job free processors, if they stay free for as long as it needs them.
@@ -204,7 +210,7 @@ impl Partition {
             }
         }
         let until = from.max(step.now + Span::TICK);
-        if !self.view(step.now).profile().fits(step.now, until.since(step.now), by) {
+        if !self.view(step.now).profile_ahead().fits(step.now, until.since(step.now), by) {
             return Err(CommandRefusal::NoRoom.into());
         }
         self.state.settle(key, step);

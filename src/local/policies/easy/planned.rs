@@ -5,20 +5,20 @@
 //! does not fit, it is at the head of the queue, before those with a later start, as in LOS-D.
 
 use super::{Easy, backfills};
-use crate::local::{Actions, Awake, Entry, Profile, View};
-use crate::units::Time;
+use crate::local::{Actions, Awake, BackfillWindow, Cursor, Entry, ProfileAhead, Queue, View};
+use crate::units::{Span, Time};
 
 /// The free processors, now and later, of a pass that plans.
-struct Room {
-    profile: Profile,
+struct Room<'a> {
+    profile: ProfileAhead<'a>,
     now: Time,
     free: u32,
     awake: Awake,
 }
 
-impl Room {
-    fn new(view: &View<'_>) -> Self {
-        Self { profile: view.profile(), now: view.now(), free: view.free(), awake: view.awake() }
+impl<'a> Room<'a> {
+    fn new(view: &View<'a>) -> Self {
+        Self { profile: view.profile_ahead(), now: view.now(), free: view.free(), awake: view.awake() }
     }
 
     /// Starts a job if it fits.
@@ -41,6 +41,19 @@ impl Room {
         let start = self.profile.earliest(from, held, entry.procs)?;
         self.profile.reserve(start, start + held, entry.procs);
         Some(start)
+    }
+
+    /// A window that takes every job that fits, and others: one that still runs at `shadow`, or at an instant before it, has its processors from now until then.
+    fn window(&self, shadow: Option<Time>) -> BackfillWindow {
+        let Self { now, free, .. } = *self;
+        let (window, extra) = match shadow {
+            Some(shadow) => {
+                let (until, least) = self.profile.least(now, shadow);
+                (until.since(now), least)
+            }
+            None => (Span::MAX, 0),
+        };
+        BackfillWindow { free, window, extra: u32::try_from(extra).unwrap_or(0), awake: Awake::ALL }
     }
 
     /// Reserves processors for dedicated jobs with a future start, in the order of their starts.
@@ -90,7 +103,7 @@ impl Easy {
         };
         let from = others.len();
         let seq = head.map(|head| head.seq);
-        others.extend(self.queue.iter().chain(self.by_factor.iter()).filter(|entry| Some(entry.seq) != seq));
+        others.extend(self.by_factor.iter().filter(|entry| Some(entry.seq) != seq));
         self.order.sort(view, &mut others[from..]);
         for (at, entry) in others.into_iter().enumerate() {
             if room.start(entry) {
@@ -102,6 +115,7 @@ impl Easy {
                 }
             }
         }
+        self.backfill_around(&mut room, shadow, view, actions);
         if let Some((start, _)) = later.first() {
             actions.wake_at(*start);
         }
@@ -112,7 +126,12 @@ impl Easy {
 
     /// Starts jobs in the order of arrival while they fit; the first that does not fit has a reservation, whose start is
     /// returned.
-    fn start_batch_heads(&mut self, view: &View<'_>, room: &mut Room, actions: &mut Actions) -> Option<Time> {
+    fn start_batch_heads(
+        &mut self,
+        view: &View<'_>,
+        room: &mut Room<'_>,
+        actions: &mut Actions,
+    ) -> Option<Time> {
         while let Some(head) = self.head(view) {
             if !room.start(head) {
                 return room.reserve(room.now, head);
@@ -122,6 +141,29 @@ impl Easy {
             self.start(view, head, actions);
         }
         None
+    }
+
+    /// Backfills in the queue's own order around all reservations. The first job, which does not fit, does not fit beside its own either.
+    fn backfill_around(
+        &mut self,
+        room: &mut Room<'_>,
+        shadow: Option<Time>,
+        view: &View<'_>,
+        actions: &mut Actions,
+    ) {
+        let (mut cursor, mut window) = (Cursor::default(), room.window(shadow));
+        while window.free > 0
+            && let Some(at) = self.queue.find(cursor, window)
+        {
+            let entry = self.queue.at(at);
+            if room.start(entry) {
+                self.queue.remove_at(at);
+                self.start(view, entry, actions);
+                (cursor, window) = (at, room.window(shadow));
+            } else {
+                cursor = Queue::after(at);
+            }
+        }
     }
 
     fn start_dedicated(&mut self, view: &View<'_>, entry: Entry, actions: &mut Actions) {

@@ -15,7 +15,7 @@ use crate::units::Time;
 impl Los {
     /// LOS-D. A dedicated job whose start has come is at the head of the queue, before those with a later start. The others hold
     /// reservations at their starts, or as soon after as enough processors are free, in the order of their starts.
-    pub(super) fn cycle_around(&mut self, view: &View<'_>, room: &mut Room, actions: &mut Actions) {
+    pub(super) fn cycle_around(&mut self, view: &View<'_>, room: &mut Room<'_>, actions: &mut Actions) {
         let now = view.now();
         while let Some((start, _, job)) = self.dedicated.first().copied().filter(|(start, ..)| *start <= now)
         {
@@ -30,7 +30,8 @@ impl Los {
                 let freeze = self.freeze_for(view, room, head);
                 self.reserve_dedicated(view, room);
                 if let Some(freeze) = freeze {
-                    self.fill(view, room, Some(sooner(freeze, room)), head, actions);
+                    let freeze = sooner(freeze, room);
+                    self.fill(view, room, Some(freeze), head, actions);
                 }
                 return;
             }
@@ -41,7 +42,7 @@ impl Los {
     }
 
     /// Reserves processors for dedicated jobs with a future start.
-    fn reserve_dedicated(&self, view: &View<'_>, room: &mut Room) {
+    fn reserve_dedicated(&self, view: &View<'_>, room: &mut Room<'_>) {
         let Some(plan) = &mut room.plan else { return };
         for (start, _, job) in &self.dedicated {
             let live = view.job(*job);
@@ -52,7 +53,7 @@ impl Los {
     }
 
     /// Hybrid-LOS: Algorithm 2.
-    pub(super) fn hybrid_cycle(&mut self, view: &View<'_>, room: &mut Room, actions: &mut Actions) {
+    pub(super) fn hybrid_cycle(&mut self, view: &View<'_>, room: &mut Room<'_>, actions: &mut Actions) {
         let now = view.now();
         // Lines 3 and 4.
         while let Some((start, _, job)) = self.dedicated.first().copied() {
@@ -99,7 +100,7 @@ impl Los {
 
     /// Lines 9 to 27 of Algorithm 2: the freeze end of the dedicated jobs with the earliest requested start. `None` if, as far as
     /// can be foreseen, there will not be enough processors for a single one of them.
-    fn dedicated_freeze(&self, view: &View<'_>, room: &Room, start: Time) -> Option<Freeze> {
+    fn dedicated_freeze(&self, view: &View<'_>, room: &Room<'_>, start: Time) -> Option<Freeze> {
         let now = view.now();
         let counted = |job: JobKey| view.ends_now(job);
         let free = u64::from(room.free);
@@ -135,7 +136,7 @@ impl Los {
 }
 
 /// The freeze that applies: that of the head, or that of the first reservation of a dedicated job if it comes sooner.
-pub(super) fn sooner(freeze: Freeze, room: &Room) -> Freeze {
+pub(super) fn sooner(freeze: Freeze, room: &Room<'_>) -> Freeze {
     match (&room.plan, room.dedicated) {
         (Some(plan), Some(time)) if time < freeze.time => {
             Freeze { time, extra: u32::try_from(plan.free_at(time)).unwrap_or(0), head: None, dedicated: 1 }

@@ -3,27 +3,27 @@
 use super::packing::Item;
 use super::{Dedicated, Los, ShadowRule};
 use crate::local::{
-    Actions, Awake, BackfillWindow, Cursor, Entry, FreezeFacts, Packing, Profile, Queue, Rule, View,
+    Actions, Awake, BackfillWindow, Cursor, Entry, FreezeFacts, Packing, ProfileAhead, Queue, Rule, View,
 };
 use crate::units::{Span, Time};
 
 /// The free processors of a pass.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
+pub(super) struct Room<'a> {
     /// Processors that are free now.
     pub(super) free: u32,
     /// The free processors later, where reservations (of the book, or of dedicated jobs under LOS-D) must be planned around.
-    pub(super) plan: Option<Profile>,
+    pub(super) plan: Option<ProfileAhead<'a>>,
     /// When the first reservation of a dedicated job begins in the plan.
     pub(super) dedicated: Option<Time>,
     /// How long a job that starts now may have to wait for machines to wake up.
     pub(super) delay: Span,
 }
 
-impl Room {
+impl Room<'_> {
     /// True if the job can start now.
     pub(super) fn takes(&self, now: Time, entry: Entry) -> bool {
-        let planned = |plan: &Profile| plan.fits(now, entry.estimate + self.delay, entry.procs);
+        let planned = |plan: &ProfileAhead<'_>| plan.fits(now, entry.estimate + self.delay, entry.procs);
         entry.procs <= self.free && self.plan.as_ref().is_none_or(planned)
     }
 }
@@ -65,10 +65,10 @@ struct Filled {
 
 impl Los {
     /// The free processors at the beginning of a pass.
-    pub(super) fn room(&self, view: &View<'_>) -> Room {
+    pub(super) fn room<'a>(&self, view: &View<'a>) -> Room<'a> {
         let around = self.options.dedicated == Dedicated::Reserved && !self.dedicated.is_empty();
         let planned = around || !view.bookings().is_empty();
-        let plan = planned.then(|| view.profile());
+        let plan = planned.then(|| view.profile_ahead());
         Room { free: view.free(), plan, dedicated: None, delay: view.awake().delay }
     }
 
@@ -116,7 +116,7 @@ impl Los {
     pub(super) fn fill(
         &mut self,
         view: &View<'_>,
-        room: &mut Room,
+        room: &mut Room<'_>,
         freeze: Option<Freeze>,
         head: Entry,
         actions: &mut Actions,
@@ -141,7 +141,7 @@ impl Los {
     fn fill_once(
         &mut self,
         view: &View<'_>,
-        room: &mut Room,
+        room: &mut Room<'_>,
         freeze: Option<Freeze>,
         head: Entry,
         actions: &mut Actions,
