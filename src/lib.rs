@@ -20,6 +20,8 @@ pub mod forecast;
 
 pub mod sharing;
 
+pub mod agreement;
+
 pub mod local;
 
 pub mod broker;

@@ -8,6 +8,7 @@ mod backlog;
 mod belief_errors;
 mod blocks;
 mod churn;
+mod coallocations;
 mod dedicated;
 mod definitions;
 mod distribution;
@@ -42,6 +43,7 @@ pub(crate) use blocks::{Block, BlockError, BlockId, Blocks, Exact, Skeleton};
 pub use churn::{
     Attempts, Churn, ChurnSummary, Count, FaultCounts, JobChanges, MachineChanges, Refusals, WastedWork,
 };
+pub use coallocations::CoallocationSummary;
 pub use dedicated::DedicatedMeasures;
 pub use definitions::{Definition, Definitions, Penalty};
 pub use distribution::{EXACT_QUANTILES, Quantiles};

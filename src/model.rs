@@ -6,6 +6,7 @@
 mod application;
 mod churn;
 mod class;
+mod coallocation;
 mod elastic;
 mod enactment;
 mod failure_trace;
@@ -46,6 +47,10 @@ pub use churn::{
     PlannedChurn, RandomChurn,
 };
 pub use class::{ClassError, ClassifiedBy, EstimateBound, JobClass, JobClasses, SizeBound};
+pub use coallocation::{
+    Coallocated, CoallocationGoal, CoallocationOutcome, CoallocationRecord, CoallocationSpec, Coupling,
+    HoldId, Refusal, Reservable, StartOffer,
+};
 pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
 pub use enactment::{
     EstimateBase, LostData, PlanRepair, TaskOrder, TransferMode, TransferOutcome, TransferRecord,

@@ -25,6 +25,7 @@ mod seen;
 mod segment;
 #[cfg(test)]
 mod tests;
+pub(crate) mod together;
 mod transitions;
 pub(crate) mod workflows;
 

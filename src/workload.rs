@@ -5,6 +5,7 @@
 //! streams. File formats are read and written in [`crate::formats`].
 
 mod census;
+mod coupled;
 pub mod cwf;
 mod feedback;
 mod generator;
@@ -21,6 +22,7 @@ pub use census::{
     Census, ClassShare, CommandContents, CommandKind, Contents, Dedicated, HourReference, Hours, Quantity,
     Sizes,
 };
+pub use coupled::{Coupled, CoupledSpec, MOST_PARTS};
 pub use feedback::Feedback;
 pub use generator::{Drawn, Generated, Generator};
 pub use merged::Merged;

@@ -113,6 +113,8 @@ crate::model::words! {
         Affordable = "earliest completion within the budget",
         /// It goes there in the schedule that was chosen of a front.
         Compromise = "compromise of the objectives",
+        /// Processors are reserved for it there.
+        Reserved = "reserved for it",
     }
 }
 

@@ -5,6 +5,7 @@ mod again;
 mod awaited;
 mod away;
 mod beliefs;
+mod coallocation;
 mod course;
 mod data;
 mod engine;
@@ -27,10 +28,12 @@ mod waiting;
 mod workflows;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::awaited::AwaitedFile;
+use self::coallocation::Coallocations;
 use self::data::{Copying, Data, place_of};
 use self::engine::Engine;
 use self::limits::Expiring;
@@ -50,6 +53,7 @@ use crate::broker::{
 use crate::model::{
     BrokerSpec, Job, JobId, NetworkSpec, Outcome, PoolId, Record, RecordSink, Replan, StorageSpec, TaskId,
 };
+use crate::platform::SiteFaults;
 use crate::units::Time;
 
 /// Plans with its policy over the grid view that the directory sent last, whenever jobs wait and something has changed.
@@ -68,6 +72,8 @@ pub struct Broker {
     /// Whether the portal must be notified of ends.
     feedback: bool,
     network: NetworkSpec,
+    /// The faults between it and each site.
+    faults: Vec<Option<Arc<SiteFaults>>>,
     /// What data takes between the pools, for a policy that plans workflows.
     links: Links,
     /// Pools for which something was planned since what is planned there was last compared with a report.
@@ -101,6 +107,7 @@ struct State {
     engine: Engine,
     expiring: Expiring,
     turns: Turns,
+    coallocations: Coallocations,
     /// Tasks that waited for their files where they go no more, until it is decided anew where they go.
     withdrawn: BTreeSet<TaskId>,
     /// When the report of what has just been assigned arrives, if it comes at this very instant.
@@ -184,6 +191,7 @@ impl Broker {
             machines,
             feedback,
             network: network.clone(),
+            faults: Vec::new(),
             links,
             unchecked,
             state,
@@ -197,6 +205,11 @@ impl Broker {
             choice: None,
             coming_choice: None,
         })
+    }
+
+    /// Has messages to sites meet these faults.
+    pub fn meet(&mut self, faults: Vec<Option<Arc<SiteFaults>>>) {
+        self.faults = faults;
     }
 
     /// The abilities of its policy.
@@ -224,6 +237,7 @@ impl Broker {
         self.state.data.close(now, sink);
         let State { workflows, tasks, pools, data, .. } = &mut self.state;
         workflows.close(tasks, pools, data, now, sink);
+        self.state.done += self.state.coallocations.close(now, sink);
         let waiting = self.state.tasks.take_waiting();
         for job in waiting.chain(self.state.mail.jobs()) {
             self.state.done += 1;
@@ -290,6 +304,9 @@ impl Broker {
             letter,
             ToBroker::Submit(_)
                 | ToBroker::Workflow(_)
+                | ToBroker::Coallocated(_)
+                | ToBroker::Offers { .. }
+                | ToBroker::Answered { .. }
                 | ToBroker::Sent { .. }
                 | ToBroker::Moved { .. }
                 | ToBroker::Transferred { .. }
@@ -305,6 +322,12 @@ impl Broker {
                 self.state.last = now.time;
                 self.begin(*workflow, now, outbox)?;
             }
+            ToBroker::Coallocated(together) => {
+                self.state.last = now.time;
+                self.coallocate(*together, now, outbox);
+            }
+            letter @ ToBroker::Offers { .. } => self.offered(letter, now, outbox),
+            ToBroker::Answered { id, answer } => self.answered(id, answer, now, outbox)?,
             ToBroker::View(reports) => {
                 let mut churned = false;
                 for report in reports {
@@ -356,7 +379,8 @@ impl Moments for Broker {
 
     fn next(&self) -> Option<Stamp> {
         let own = self.state.again.into_iter().chain(self.next_prepared()).chain(self.next_plan());
-        let own = own.chain(self.next_expiry()).chain(self.next_due()).chain(self.next_wake());
+        let due = self.state.coallocations.next().map(|due| self.state.mail.own(due));
+        let own = own.chain(due).chain(self.next_expiry()).chain(self.next_due()).chain(self.next_wake());
         self.state.mail.due().into_iter().chain(own).min()
     }
 
@@ -375,7 +399,9 @@ impl Moments for Broker {
         let State { done, last, again, repeated, landing, ref data, .. } = self.state;
         // A result on its way home counts as a job, so that the run does not end before it is there.
         let admitted = repeated + data.homing();
-        let timed = self.next_due().is_some() || !self.state.expiring.is_empty();
+        let timed = self.next_due().is_some()
+            || !self.state.expiring.is_empty()
+            || self.state.coallocations.next().is_some();
         let self_active = again.is_some() || !self.state.engine.is_empty() || timed;
         // A policy that wakes and does nothing must not keep the run from ending.
         let churn_pending = self.state.wake.is_some();
@@ -401,6 +427,7 @@ impl Broker {
         while let Some(message) = self.state.mail.take(now) {
             self.handle_one(message.body, now, outbox)?;
         }
+        self.follow_agreements(now, outbox)?;
         self.expire_those_due(now, outbox);
         self.wake_those_due(now);
         self.wake_policy(now);

@@ -248,7 +248,9 @@ impl Dispatcher {
     fn handle_one(&mut self, letter: ToDispatcher, now: Stamp, outbox: &mut dyn Outbox) {
         match letter {
             ToDispatcher::Assign { job, pool } => {
-                if self.has_room(pool.site) && self.held.count(pool.site) == 0 {
+                let is_part = job.grid.as_ref().is_some_and(|grid| grid.part.is_some());
+                // What is reserved for a part does not wait.
+                if is_part || self.has_room(pool.site) && self.held.count(pool.site) == 0 {
                     self.admit(job, pool, now, true, outbox);
                 } else {
                     self.notify_sent(&job, None, now, outbox);
@@ -257,6 +259,7 @@ impl Dispatcher {
                     self.tally.longest_hold = self.tally.longest_hold.max(length);
                 }
             }
+            ToDispatcher::Abort { task } => self.abort(task, now, outbox),
             ToDispatcher::Recall { task, queued } => self.recall(task, queued, now, outbox),
             ToDispatcher::Transferred { id } => self.transferred(id, now, outbox),
             ToDispatcher::Ended { site, assignment, ended } => {
@@ -386,8 +389,8 @@ impl Dispatcher {
             return;
         }
         self.last = now.time;
-        if why == EventCause::TaskFailed {
-            // The site counts these attempts.
+        if why == EventCause::TaskFailed || job.grid.as_ref().is_some_and(|grid| grid.part.is_some()) {
+            // The site counts these attempts, and a part that has failed is not tried again.
             return self.notify_broker(now, ToBroker::Returned { job, why }, outbox);
         }
         let used = job.grid.as_ref().map_or(0, |grid| grid.tries());

@@ -5,10 +5,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
+use crate::agreement::{Answer, Ask};
 use crate::broker::PoolReport;
 use crate::model::{
-    ChurnAct, Elastic, EventCause, Job, JobId, Outcome, Passed, PoolId, RecordSink, SiteId, TaskId,
-    WorkflowSubmission,
+    ChurnAct, Coallocated, Elastic, EventCause, HoldId, Job, JobId, Outcome, PartitionId, Passed, PoolId,
+    RecordSink, SiteId, StartOffer, TaskId, WorkflowSubmission,
 };
 use crate::units::{Bytes, Energy, Money, Span, Stamp, Time};
 
@@ -135,6 +136,28 @@ pub enum ToBroker {
     Submit(Box<Job>),
     /// Enact this workflow. From the portal.
     Workflow(Box<WorkflowSubmission>),
+    /// Run this job in parts at several sites. From the portal.
+    Coallocated(Box<Coallocated>),
+    /// Starts that a site offers for a part of a request. From the site.
+    Offers {
+        /// The request.
+        request: u64,
+        /// How often the broker had asked about it before.
+        round: u32,
+        /// The pool.
+        pool: PoolId,
+        /// The part.
+        part: u32,
+        /// The intervals, earliest first.
+        offers: Vec<StartOffer>,
+    },
+    /// What has become of a hold. From its site.
+    Answered {
+        /// The hold.
+        id: HoldId,
+        /// What has.
+        answer: Answer,
+    },
     /// The newest reports, at most one per site. From the directory.
     View(Vec<SiteReport>),
     /// A request for work: processors are idle. From a site, if the broker's policy uses pull.
@@ -204,6 +227,11 @@ pub enum ToDispatcher {
         task: TaskId,
         /// Also recall the job if it waits at its site.
         queued: bool,
+    },
+    /// End the job, wherever it is: another part of it has failed. From the broker.
+    Abort {
+        /// The job.
+        task: TaskId,
     },
     /// A transfer has arrived. From the network.
     Transferred {
@@ -295,6 +323,41 @@ pub enum ToSite {
         /// The command.
         change: Elastic,
     },
+    /// Say when so many processors could be reserved. From the broker.
+    Seek {
+        /// The request.
+        request: u64,
+        /// How often the broker has asked about it before.
+        round: u32,
+        /// The part.
+        part: u32,
+        /// The partition.
+        partition: PartitionId,
+        /// The processors.
+        procs: u32,
+        /// For how long.
+        length: Span,
+        /// The earliest start.
+        earliest: Time,
+        /// The latest start.
+        latest: Time,
+        /// How many intervals of starts are wanted.
+        alternatives: u32,
+    },
+    /// Hold, commit or release processors, or say what has become of them. From the broker.
+    Agree {
+        /// The hold.
+        id: HoldId,
+        /// What is asked.
+        ask: Ask,
+    },
+    /// End the job: another part of it has failed. From the dispatcher.
+    Abort {
+        /// The job.
+        task: TaskId,
+        /// The number of the assignment that is meant.
+        assignment: u32,
+    },
     /// Take this job of the grid, which says the number of its assignment. From the dispatcher.
     Assign {
         /// The job.
@@ -344,7 +407,10 @@ letter!(Portal, ToPortal, |_| Carried::new());
 letter!(Broker, ToBroker, |letter| match letter {
     ToBroker::Submit(job) | ToBroker::Returned { job, .. } => smallvec![job],
     ToBroker::Workflow(workflow) => workflow.jobs(None).map(Box::new).collect(),
+    ToBroker::Coallocated(together) => together.parts.into_iter().map(Box::new).collect(),
     ToBroker::View(_)
+    | ToBroker::Offers { .. }
+    | ToBroker::Answered { .. }
     | ToBroker::Ask { .. }
     | ToBroker::Sent { .. }
     | ToBroker::Transferred { .. }
@@ -357,14 +423,22 @@ letter!(Dispatcher, ToDispatcher, |letter| match letter {
     ToDispatcher::Assign { job, .. }
     | ToDispatcher::Returned { job, .. }
     | ToDispatcher::Remains { job, .. } => smallvec![job],
-    ToDispatcher::Recall { .. } | ToDispatcher::Transferred { .. } | ToDispatcher::Ended { .. } =>
-        Carried::new(),
+    ToDispatcher::Recall { .. }
+    | ToDispatcher::Abort { .. }
+    | ToDispatcher::Transferred { .. }
+    | ToDispatcher::Ended { .. } => Carried::new(),
 });
 letter!(Directory, ToDirectory, |_| Carried::new());
 letter!(Network, ToNetwork, |_| Carried::new());
 letter!(Site, ToSite, |letter| match letter {
     ToSite::Submit(job) | ToSite::Assign { job, .. } => smallvec![job],
-    ToSite::Cancel(_) | ToSite::Churn(_) | ToSite::Withdraw { .. } | ToSite::Elastic { .. } => Carried::new(),
+    ToSite::Cancel(_)
+    | ToSite::Churn(_)
+    | ToSite::Withdraw { .. }
+    | ToSite::Elastic { .. }
+    | ToSite::Seek { .. }
+    | ToSite::Agree { .. }
+    | ToSite::Abort { .. } => Carried::new(),
 });
 
 /// A site's report of its state at one moment.

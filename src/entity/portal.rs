@@ -96,6 +96,16 @@ impl Portal {
                 self.state.workflows += 1;
                 ToBroker::Workflow(Box::new(workflow))
             }
+            Submission::Coallocated(mut together) => {
+                self.state.admitted += together.parts.len() as u64;
+                together.first_task = TaskId(number);
+                for (part, number) in together.parts.iter_mut().zip(number..) {
+                    part.partition = None;
+                    let context = part.grid.take().map_or_else(GridContext::default, |context| *context);
+                    part.grid = Some(Box::new(GridContext { number, ..context }));
+                }
+                ToBroker::Coallocated(Box::new(together))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! A site: its partitions, its own workload, and the order in which its events happen.
 
 mod able;
+mod agreements;
 mod churn;
 mod faults;
 mod instant;
@@ -19,6 +20,7 @@ use super::mailbox::{Mailbox, Moments};
 use super::{Address, EntityError, Outbox, Quiescence, Sender, Stamp, ToSite};
 use serde::{Deserialize, Serialize};
 
+use crate::agreement::Holder;
 use crate::local::{Exit, Partition, Registry, Settings, Step, Tally};
 use crate::local::{PowerRegistry, SleepRule};
 use crate::model::{
@@ -45,6 +47,8 @@ pub struct Site {
     /// What may move a job from then on.
     causes: Causes,
     churn: Churn,
+    /// What the grid has reserved here.
+    holder: Holder,
     /// How many of the orders in its description have been carried out. It follows from the time that has passed, and is not
     /// saved.
     ordered: usize,
@@ -161,6 +165,7 @@ impl Site {
             next: None,
             causes: Causes::default(),
             churn,
+            holder: Holder::default(),
             ordered: 0,
             meeting: Meeting::default(),
             uplink: None,
@@ -297,7 +302,7 @@ impl Site {
             churn_pending: self.churn.next(&self.spec).is_some()
                 || self.next_order().is_some()
                 || self.meeting.next().is_some(),
-            self_active: self.partitions.iter().any(Partition::self_active),
+            self_active: self.holder.next().is_some() || self.partitions.iter().any(Partition::self_active),
         }
     }
 
@@ -306,12 +311,13 @@ impl Site {
         let (churn, order) = (self.churn.next(&self.spec), self.next_order());
         let tick = self.uplink.as_ref().and_then(|uplink| uplink.next_tick);
         let fault = self.meeting.next();
+        let lapse = self.holder.next();
         let restored = (!self.restore_records.is_empty()).then(|| self.mail.passed().time);
         let mut own = Time::NEVER;
-        for time in [self.source.next, churn, order, fault, tick, restored].into_iter().flatten() {
+        for time in [self.source.next, churn, order, fault, tick, restored, lapse].into_iter().flatten() {
             own = own.min(time);
         }
-        let mut self_active = false;
+        let mut self_active = lapse.is_some();
         for partition in &mut self.partitions {
             own = own.min(partition.next_event().unwrap_or(Time::NEVER));
             self_active |= partition.self_active();

@@ -17,8 +17,8 @@ use crate::broker::outside::absent;
 use crate::entity::{Broker, Site};
 use crate::grid::{Grid, Merge, Policies};
 use crate::metrics::{
-    ErrorSummary, FrontSummary, GridMeasures, GridSummary, PlanningSummary, RecoveryRule, Times, Window,
-    WorkflowSummary,
+    CoallocationSummary, ErrorSummary, FrontSummary, GridMeasures, GridSummary, PlanningSummary,
+    RecoveryRule, Times, Window, WorkflowSummary,
 };
 use crate::output::{OutputDir, OutputMark, OutputOptions};
 use crate::runtime::RuntimeOptions;
@@ -176,9 +176,7 @@ impl Run {
         let portal = resolved.portal.iter().enumerate().map(|(at, planned)| {
             let opened = open(planned).map_err(|error| error.within(&format!("`workload[{at}]`")))?;
             reads.push(opened.read);
-            let source: Box<dyn Source> =
-                Box::new(Carrying::new(opened.source, planned.input, planned.output));
-            Ok(source)
+            Ok(planned.in_parts(Box::new(Carrying::new(opened.source, planned.input, planned.output))))
         });
         let portal: Vec<Box<dyn Source>> = portal.collect::<Result<_, RunError>>()?;
         let portal = match portal.len() {
@@ -341,6 +339,8 @@ impl Run {
         let mut summary = self.summary(&grid, &recorder, None, None, Times::default(), Duration::ZERO);
         let has_fronts = grid.broker().is_some_and(|broker| !broker.abilities().objectives.is_empty());
         summary.fronts = has_fronts.then(FrontSummary::default);
+        let in_parts = self.scenario.resolved.portal.iter().any(|planned| planned.coupled.is_some());
+        summary.coallocation = in_parts.then(CoallocationSummary::default);
         let takes_time = |broker: &Broker| broker.abilities().takes_time;
         let plans_take_time = spec.broker.as_ref().is_some_and(|broker| !broker.planning.is_none())
             || grid.broker().is_some_and(takes_time);
@@ -415,6 +415,7 @@ impl Run {
             events: true,
             workflows: self.scenario.resolved.has_workflows(),
             fronts: if output.fronts { objectives } else { &[] },
+            coallocations: self.scenario.resolved.portal.iter().any(|planned| planned.coupled.is_some()),
             scenario: Some(self.scenario.text.clone()),
             batsim: output.batsim.then(|| name.clone()),
         }

@@ -11,12 +11,13 @@ use std::sync::Arc;
 
 use super::{RunError, rerun};
 use crate::grid::Policies;
-use crate::model::{EventCause, JobId, JobRef, NamedJob};
+use crate::model::{EventCause, JobId, JobRef, NamedJob, Origin};
 use crate::output::{FolderKind, ReadError, RunFolder};
 use crate::units::{Span, Time};
 use crate::verify::fronts::Fronts;
 use crate::verify::names::Names;
 use crate::verify::rows::{self, TableRow, Tables};
+use crate::verify::together::Together;
 use crate::verify::workflows::{Paths, Workflows};
 use crate::verify::{Checker, Platform, Row, Rule, SiteFacts, Validation, Verdict, Violation};
 use workloads::Workloads;
@@ -57,6 +58,10 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
     let mut checker = Checker::new(Arc::clone(&platform));
     let mut tally = Tally::default();
     let tau = folder.summary().and_then(|summary| summary["tau"].as_f64()).and_then(Span::from_secs_f64);
+    let mut together = Together::default();
+    for row in folder.coallocations()?.into_iter().flatten() {
+        together.add(row?);
+    }
     let mut count: u64 = 0;
     let mut workflows = Workflows::default();
     let mut paths = found.paths(&platform, folder);
@@ -125,6 +130,9 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
                             record.run = names.on_slowest(record.run, segment);
                         }
                         let name = record.job_ref();
+                        if name.origin() == Origin::Grid {
+                            together.job(&job);
+                        }
                         match workloads.as_mut().map(|of| (of.take(name), of.is_complete())) {
                             Ok((Ok(Some(wanted)), _)) => {
                                 checker.request(&record, &wanted, at);
@@ -174,6 +182,7 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
         fronts.row(row?, &mut verdict);
     }
     fronts.finish(&mut verdict);
+    together.finish(&mut verdict);
     tally.workflows +=
         rows_of(folder.tasks()?)? + rows_of(folder.workflows()?)? + rows_of(folder.transfers()?)?;
     agree_with_summary(folder, &tally, last, &mut verdict);
@@ -323,6 +332,7 @@ fn nothing_to_see(rule: Rule, segments: bool) -> &'static str {
         Rule::Data => "no workflow of this run has files that are read or copied",
         Rule::Members => "no workflow of this run has groups",
         Rule::Fronts => "the folder has no fronts.csv",
+        Rule::Together => "the folder has no coallocations.csv",
         Rule::SameProcessors => "no attempt has more than one segment",
         Rule::Work => "the run times of the workload are not known",
         _ => "there was nothing to check",

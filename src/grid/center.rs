@@ -24,10 +24,11 @@ pub(super) fn build_center(
     let parts = sites.iter().flat_map(Site::partitions);
     let usable = parts.map(|partition| partition.spec().usable()).collect();
     let feedback = portal.has_feedback();
-    let broker =
+    let mut broker =
         Broker::new(settings.clone(), (pools, usable), spec.seed, feedback, &spec.network, registry)?;
     let latency: Vec<Span> = (0..sites.len()).map(|at| spec.network.link(0, at + 1).latency).collect();
     let faults = SiteFaults::of_grid(spec);
+    broker.meet(faults.clone());
     for ((site, latency), faults) in sites.iter_mut().zip(&latency).zip(&faults) {
         site.meet(faults.clone());
         site.connect(Uplink {

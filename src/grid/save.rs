@@ -93,15 +93,15 @@ impl Kind {
     /// either reads the old layout, or refuses it.
     fn version(self) -> u32 {
         match self {
-            // 19: when jobs were believed to start, and what was measured. 18: the memory of jobs. 17: reports say whether a site is there. 16: why tasks return, as a program is told. 15: assignments have a number in messages. 14: when a policy wants to be asked again, what a plan has left, energy beyond idle of earlier attempts, free processors of machines that are awake. 13: limits of workflows. 12: prices of pools over time, jobs that are put off. 11: groups of machines in pools and reports; when what is in flight is expected to be done; deadlines and budgets. 10: who waited for files where it goes no more. 9: tasks that run again, planning that takes time, memory and tags, what was moved for a
+            // 20: co-allocated jobs. 19: when jobs were believed to start, and what was measured. 18: the memory of jobs. 17: reports say whether a site is there. 16: why tasks return, as a program is told. 15: assignments have a number in messages. 14: when a policy wants to be asked again, what a plan has left, energy beyond idle of earlier attempts, free processors of machines that are awake. 13: limits of workflows. 12: prices of pools over time, jobs that are put off. 11: groups of machines in pools and reports; when what is in flight is expected to be done; deadlines and budgets. 10: who waited for files where it goes no more. 9: tasks that run again, planning that takes time, memory and tags, what was moved for a
             // workflow and charged to it. 8: tasks that fail by themselves. 7: the order in which planned tasks were sent. 6: what is planned, the files of
             // workflows, groups, the times of tasks, also by machine class.
-            Self::Broker => 19,
-            // 19: jobs that reservations are kept for. 18: jobs in transition, the memory of jobs. 17: when announced failures of groups begin. 16: machines that drain. 15: recalls say when they were sent. 14: assignments have a number in messages. 13: power caps in watts. 12: failures of groups, outages of a trace. 11: energy beyond idle, useful work. 10: limits of workflows, jobs that are ended at their budget. 9: what was drawn by purpose, power models of machines, power caps. 8: what was drawn, as integrals of power; machines that sleep; prices and carbon intensities over time; deadlines and budgets. Before as those below.
-            Self::Site => 19,
-            // 13 (dispatcher): what the broker believes. 12 (portal 11): the memory of jobs. 11: assignments have a number in messages. 10: energy beyond idle of earlier attempts. 9: limits of workflows. 8: deadlines and budgets. 7: planning that takes time, memory and tags, overheads that take as long at any speed, what a job was charged. 6: tasks that fail by themselves, overheads of workflows.
-            Self::Portal => 11,
-            Self::Dispatcher => 13,
+            Self::Broker => 20,
+            // 20: what the grid reserves. 19: jobs that reservations are kept for. 18: jobs in transition, the memory of jobs. 17: when announced failures of groups begin. 16: machines that drain. 15: recalls say when they were sent. 14: assignments have a number in messages. 13: power caps in watts. 12: failures of groups, outages of a trace. 11: energy beyond idle, useful work. 10: limits of workflows, jobs that are ended at their budget. 9: what was drawn by purpose, power models of machines, power caps. 8: what was drawn, as integrals of power; machines that sleep; prices and carbon intensities over time; deadlines and budgets. Before as those below.
+            Self::Site => 20,
+            // 14 (portal 12): parts of co-allocated jobs. 13 (dispatcher): what the broker believes. 12 (portal 11): the memory of jobs. 11: assignments have a number in messages. 10: energy beyond idle of earlier attempts. 9: limits of workflows. 8: deadlines and budgets. 7: planning that takes time, memory and tags, overheads that take as long at any speed, what a job was charged. 6: tasks that fail by themselves, overheads of workflows.
+            Self::Portal => 12,
+            Self::Dispatcher => 14,
             // 6: links of pairs that have one of their own. 5: what moved data takes. 4: who asked for a transfer.
             Self::Network => 6,
             // 6: reports say whether a site is there. 5: faults of what it answers. 4: free processors of machines that are awake. 3: free processors by group of machines.

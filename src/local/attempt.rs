@@ -94,10 +94,16 @@ impl LiveJob {
         (if overrun || self.job.may_overrun() { work } else { work.min(estimated) }, estimated)
     }
 
+    /// Whether it is a part of a co-allocated job.
+    pub fn is_part(&self) -> bool {
+        self.job.grid.as_ref().is_some_and(|grid| grid.part.is_some())
+    }
+
     /// Plans the next (or just beginning) attempt on so many machines: the remaining work, with its checkpoints.
     pub(super) fn plan(&mut self, settings: &Settings, machines: u32) {
         (self.target, self.estimated) = self.limits(settings.overrun);
-        let wanted = settings.checkpoint.as_ref();
+        // A part is not tried again.
+        let wanted = settings.checkpoint.as_ref().filter(|_| !self.is_part());
         if wanted.is_some() || self.past.is_some() {
             let past = self.past.get_or_insert_default();
             past.checkpoints =

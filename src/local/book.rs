@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::Profile;
-use crate::model::{JobKey, JobRef, ProcSet, Reservation};
+use super::profile::slots;
+use super::{Profile, Slot, SlotRequest};
+use crate::model::{JobKey, JobRef, Origin, ProcSet, Reservation};
 use crate::units::{Span, Time};
 
 /// The state of a reservation.
@@ -256,6 +257,27 @@ impl Book {
     /// Processors that are reserved, by time.
     pub(super) fn reserved(&self) -> &Profile {
         &self.reserved.0
+    }
+
+    /// The most processors that are reserved at once from `from` until `to`.
+    pub fn most_reserved(&self, from: Time, to: Time) -> u32 {
+        let during = self.reserved.0.steps_from(from).take_while(|(time, _)| *time < to);
+        during.map(|(_, reserved)| u32::try_from(reserved).unwrap_or(0)).max().unwrap_or(0)
+    }
+
+    /// Up to the requested number of intervals of starts at which no more than `most` processors are reserved.
+    pub(super) fn slots_under(&self, most: u32, request: &SlotRequest) -> Vec<Slot> {
+        let reserved = self.reserved.0.steps_from(request.earliest);
+        slots(reserved.map(|(time, reserved)| (time, i64::from(most) - i64::from(reserved))), request)
+    }
+
+    /// Jobs of the grid that are here, and whose reservations have begun by `now` without them.
+    pub(super) fn waits_since(&self, now: Time) -> Vec<JobKey> {
+        let waits = |booking: &Booking| {
+            let claim = booking.claim.filter(|claim| !claim.started && claim.by.origin() == Origin::Grid)?;
+            claim.job.filter(|_| booking.start <= now)
+        };
+        self.active().filter_map(waits).collect()
     }
 
     /// True if there is none.

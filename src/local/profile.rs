@@ -13,17 +13,48 @@ pub struct SlotRequest {
     pub duration: Span,
     /// The slot must not start before this.
     pub earliest: Time,
+    /// The slot must not start after this.
+    pub latest: Time,
     /// The number of alternative slots at most.
     pub alternatives: u32,
 }
 
-/// A slot: `procs` processors from `start` for the requested duration.
+/// An interval of starts: `procs` processors are free for the requested duration from any instant of it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {
-    /// First instant.
+    /// The first start.
     pub start: Time,
+    /// The last start.
+    pub until: Time,
     /// Processors of the slot.
     pub procs: u32,
+}
+
+/// Up to the requested number of slots, earliest first, of free processors by time: what is free at an instant, and each change after it.
+pub(super) fn slots(steps: impl Iterator<Item = (Time, i64)>, request: &SlotRequest) -> Vec<Slot> {
+    let SlotRequest { procs, duration, latest, alternatives, .. } = *request;
+    let (mut slots, mut since) = (Vec::new(), None);
+    let mut add = |since: Option<Time>, end: Option<Time>| {
+        let Some(start) = since.filter(|start| *start <= latest) else { return false };
+        // It must be over when the processors are taken.
+        if end.is_none_or(|end| start + duration <= end) {
+            let last = end.map_or(latest, |end| Time::from_micros(end.micros() - duration.micros()));
+            slots.push(Slot { start, until: last.min(latest), procs });
+        }
+        slots.len() >= alternatives as usize
+    };
+    for (time, free) in steps {
+        if free >= i64::from(procs) {
+            since = since.or(Some(time));
+        } else if add(since.take(), Some(time)) {
+            return slots;
+        }
+        if since.is_none() && time > latest {
+            return slots;
+        }
+    }
+    add(since, None);
+    slots
 }
 
 /// Free processors as a step function of time, from some instant to the end of time.
@@ -210,19 +241,10 @@ impl Profile {
         self.times[falls.map_or(0, |at| at + 1)]
     }
 
-    /// Up to the requested number of slots, earliest first, each starting at a breakpoint (or at the earliest instant).
+    /// Up to the requested number of intervals of starts, earliest first.
     pub fn offers(&self, request: &SlotRequest) -> Vec<Slot> {
-        let mut slots = Vec::new();
-        let mut from = request.earliest.max(self.since());
-        while slots.len() < request.alternatives as usize {
-            let Some(start) = self.earliest(from, request.duration, request.procs) else { break };
-            slots.push(Slot { start, procs: request.procs });
-            match self.times.get(self.step_at(start) + 1) {
-                Some(next) => from = *next,
-                None => break,
-            }
-        }
-        slots
+        let from = request.earliest.max(self.since());
+        slots(self.steps_from(from).map(|(time, free)| (time, i64::from(free))), request)
     }
 
     /// The steps, as `(start, free processors)`.

@@ -1,5 +1,6 @@
 //! The availability profile of a pass, which reads the book as far as it looks.
 
+use super::profile::slots;
 use super::{Book, Profile, Slot, SlotRequest};
 use crate::units::{Span, Time};
 
@@ -66,20 +67,9 @@ impl<'a> ProfileAhead<'a> {
         (to.max(from), least)
     }
 
-    /// Up to the requested number of slots, as [`Profile::offers`].
+    /// Up to the requested number of intervals of starts, as [`Profile::offers`].
     pub fn offers(&self, request: &SlotRequest) -> Vec<Slot> {
-        let mut slots = Vec::new();
-        let mut from = request.earliest.max(self.profile.since());
-        while slots.len() < request.alternatives as usize {
-            let Some(start) = self.earliest(from, request.duration, request.procs) else { break };
-            slots.push(Slot { start, procs: request.procs });
-            let free = self.free_at(start);
-            match self.steps(start).find(|(_, other)| *other != free) {
-                Some((next, _)) => from = next,
-                None => break,
-            }
-        }
-        slots
+        slots(self.steps(request.earliest.max(self.profile.since())), request)
     }
 
     /// The free processors at `from`, and whenever either part changes after that.
@@ -146,7 +136,7 @@ mod tests {
                         whole.reserve(from, from + span, procs);
                     }
                     _ => {
-                        let request = SlotRequest { procs, duration: span, earliest: from, alternatives: 4 };
+                        let request = SlotRequest { procs, duration: span, earliest: from, latest: at(80), alternatives: 4 };
                         prop_assert_eq!(ahead.offers(&request), whole.offers(&request));
                     }
                 }

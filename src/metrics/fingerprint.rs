@@ -59,7 +59,7 @@ impl Fingerprint {
             Record::Task(task) => self.add_task(task),
             Record::Workflow(workflow) => self.add_workflow(workflow),
             Record::Transfer(transfer) => self.add_transfer(transfer),
-            Record::Machine(_) | Record::Front(_) => {}
+            Record::Machine(_) | Record::Front(_) | Record::Coallocation(_) => {}
         }
     }
 
@@ -230,6 +230,7 @@ const fn reason_code(reason: RejectReason) -> u8 {
         RejectReason::Unfit => 6,
         RejectReason::Deadline => 7,
         RejectReason::Budget => 8,
+        RejectReason::NoReservation => 9,
     }
 }
 
@@ -252,6 +253,9 @@ const fn cause_code(cause: EventCause) -> [u8; 2] {
         EventCause::Fault => [14, 0],
         EventCause::SiteDrains => [15, 0],
         EventCause::Preempted => [16, 0],
+        EventCause::Lapsed => [17, 0],
+        EventCause::Missed => [18, 0],
+        EventCause::PartFailed => [19, 0],
     }
 }
 

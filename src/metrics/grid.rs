@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::coallocations::Coallocations;
 use super::fronts::Fronts;
 use super::preemption::Suspensions;
 use super::{
@@ -23,6 +24,7 @@ pub struct GridMeasures {
     pub(super) elastic: Elasticity,
     pub(super) workflows: WorkflowMeasures,
     pub(super) fronts: Fronts,
+    pub(super) coallocations: Coallocations,
     pub(super) suspensions: Suspensions,
     single: Option<Single>,
 }
@@ -52,6 +54,7 @@ impl GridMeasures {
             elastic: Elasticity::default(),
             workflows: WorkflowMeasures::new(penalty),
             fronts: Fronts::default(),
+            coallocations: Coallocations::default(),
             suspensions: Suspensions::default(),
             single,
         };
@@ -77,7 +80,7 @@ impl GridMeasures {
         self
     }
 
-    /// Adds a record; only jobs, events, workflows, copies of their files and fronts are measured.
+    /// Adds a record; only jobs, events, workflows, copies of their files, fronts and co-allocated jobs are measured.
     #[inline]
     pub fn add(&mut self, record: &Record) {
         match record {
@@ -86,7 +89,12 @@ impl GridMeasures {
             Record::Workflow(workflow) => self.workflows.add(workflow, self.window),
             Record::Transfer(copy) => self.workflows.add_transfer(copy),
             Record::Front(front) if self.window.contains(front.at) => self.fronts.add(front),
-            Record::Segment(_) | Record::Machine(_) | Record::Task(_) | Record::Front(_) => {}
+            Record::Coallocation(job) if self.window.contains(job.submit) => self.coallocations.add(job),
+            Record::Segment(_)
+            | Record::Machine(_)
+            | Record::Task(_)
+            | Record::Front(_)
+            | Record::Coallocation(_) => {}
         }
     }
 

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::finishes::finishes;
 use super::{
-    Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, Definition, ElasticSummary,
-    ErrorSummary, Fingerprint, FinishSummary, FrontSummary, GridMeasures, Groups, Ledger, Measures, Outcomes,
-    PlanningSummary, PreemptionSummary, Quantiles, Recovery, SingleSite, SiteFinish, Summary, Times, Window,
-    WorkflowSummary,
+    Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, CoallocationSummary, Definition,
+    ElasticSummary, ErrorSummary, Fingerprint, FinishSummary, FrontSummary, GridMeasures, Groups, Ledger,
+    Measures, Outcomes, PlanningSummary, PreemptionSummary, Quantiles, Recovery, SingleSite, SiteFinish,
+    Summary, Times, Window, WorkflowSummary,
 };
 use crate::broker::outside::ProgramFacts;
 use crate::model::{BrokerSpec, Information, Origin, Payer, Replan, RunTimes, SiteId, SiteSpec};
@@ -159,6 +159,9 @@ pub struct GridSummary {
     /// The fronts that the broker's policy chose from, if it has several objectives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fronts: Option<FrontSummary>,
+    /// Jobs that were run in parts at several sites, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coallocation: Option<CoallocationSummary>,
     /// Suspensions of jobs, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preemption: Option<PreemptionSummary>,
@@ -343,6 +346,7 @@ impl GridSummary {
             run_errors: None,
             planning: None,
             fronts: measures.fronts.summary(),
+            coallocation: measures.coallocations.summary(),
             churn: {
                 let churn = measures.churn.summary(&ledger, recovery);
                 ChurnSummary { replanning: churn.replanning.filter(|_| facts.broker.is_some()), ..churn }

@@ -33,6 +33,8 @@ words! {
         Ends = "ends",
         /// What the dispatcher says to sites: submissions and withdrawals.
         Commands = "commands",
+        /// What the broker and sites say of reservations at several sites.
+        Reservations = "reservations",
     }
 }
 
@@ -75,6 +77,8 @@ pub enum FaultKind {
         /// By how much.
         delay: Distribution,
     },
+    /// What the broker and sites say of reservations is lost. (All else that is said arrives in the end, or its loss is known.)
+    Lost,
     /// The directory answers what it knew when the fault began.
     StaleDirectory,
     /// The directory answers that it knows nothing.
@@ -97,6 +101,7 @@ impl FaultKind {
             Self::Partition => "partition",
             Self::Late { .. } => "late",
             Self::Twice { .. } => "twice",
+            Self::Lost => "lost",
             Self::StaleDirectory => "stale-directory",
             Self::EmptyDirectory => "empty-directory",
             Self::Silent => "silent",

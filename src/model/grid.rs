@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApplicationSpec, FaultSpec, Heartbeat, Named, SiteSpec, WorkflowSettings};
+use super::{ApplicationSpec, CoallocationSpec, FaultSpec, Heartbeat, Named, SiteSpec, WorkflowSettings};
 use crate::units::{Bandwidth, Bytes, CarbonIntensity, DataEnergy, DataPrice, Span};
 
 /// The description of a whole grid.
@@ -141,6 +141,8 @@ pub struct BrokerSpec {
     pub heartbeat: Option<Heartbeat>,
     /// Faults of what sites and the grid say to each other.
     pub faults: Vec<FaultSpec>,
+    /// How processors at several sites are reserved.
+    pub coallocation: CoallocationSpec,
 }
 
 /// What a broker believes of pools.
@@ -277,6 +279,7 @@ impl BrokerSpec {
             workflow: WorkflowSettings::default(),
             heartbeat: None,
             faults: Vec::new(),
+            coallocation: CoallocationSpec::default(),
         }
     }
 }

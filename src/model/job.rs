@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::text::words;
-use super::{ElasticCommand, JobId, Limits, PartitionId, Speedup, SpeedupError, TaskContext};
+use super::{ElasticCommand, HoldId, JobId, Limits, PartitionId, Speedup, SpeedupError, TaskContext};
 use crate::units::{Bytes, Energy, Money, Rate, Span, Time, Work};
 
 /// The processors that a job can use.
@@ -79,6 +79,8 @@ pub struct GridContext {
     pub commands: u32,
     /// What a task of a workflow has beyond that, if anything.
     pub task: Option<Box<TaskContext>>,
+    /// The reservation that is kept for it, if it is a part of a co-allocated job.
+    pub part: Option<HoldId>,
 }
 
 /// The job that this one follows (SWF fields 17 and 18).

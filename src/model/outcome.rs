@@ -24,6 +24,8 @@ pub enum RejectReason {
     Deadline,
     /// It would cost more than its budget.
     Budget,
+    /// No processors could be reserved for all its parts.
+    NoReservation,
 }
 
 /// How a job ends. Every submitted job ends in exactly one of these.
@@ -83,6 +85,7 @@ impl fmt::Display for RejectReason {
             Self::Unfit => "needs memory or a tag that the machines of the partition lack",
             Self::Deadline => "cannot be done by its deadline",
             Self::Budget => "costs more than its budget",
+            Self::NoReservation => "no processors could be reserved for all its parts",
         })
     }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::text::words;
 use super::{
-    CommandRefusal, Elastic, FrontRecord, JobId, JobRef, Limits, Origin, Outcome, PartitionId, ProcSet,
-    RejectReason, SiteId, TaskRecord, TransferRecord, WorkflowRecord,
+    CoallocationRecord, CommandRefusal, Elastic, FrontRecord, JobId, JobRef, Limits, Origin, Outcome,
+    PartitionId, ProcSet, RejectReason, SiteId, TaskRecord, TransferRecord, WorkflowRecord,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -293,6 +293,12 @@ pub enum EventCause {
     SiteDrains,
     /// Another job gets its processors.
     Preempted,
+    /// The reservation that was kept for it has lapsed.
+    Lapsed,
+    /// Its reservation did not have its processors when it was to start.
+    Missed,
+    /// Another part of the job has failed.
+    PartFailed,
 }
 
 impl fmt::Display for EventCause {
@@ -316,6 +322,9 @@ impl fmt::Display for EventCause {
             Self::Fault => "fault",
             Self::SiteDrains => "site-drains",
             Self::Preempted => "preempted",
+            Self::Lapsed => "lapsed",
+            Self::Missed => "missed",
+            Self::PartFailed => "part-failed",
         })
     }
 }
@@ -426,6 +435,8 @@ pub enum Record {
     Transfer(TransferRecord),
     /// The broker's policy chose its plan from a front.
     Front(Box<FrontRecord>),
+    /// A co-allocated job ended.
+    Coallocation(Box<CoallocationRecord>),
 }
 
 impl Record {
@@ -440,6 +451,7 @@ impl Record {
             Self::Workflow(workflow) => workflow.end,
             Self::Transfer(transfer) => transfer.end,
             Self::Front(front) => front.at,
+            Self::Coallocation(job) => job.end,
         }
     }
 }

@@ -5,8 +5,8 @@ use thiserror::Error;
 
 use super::reservation::Reserved;
 use super::{
-    ChurnSpec, MachineGroup, Named, PartitionSpec, PlacementRule, PlannedJobAct, Preemption, Reservation,
-    SiteTariff,
+    ChurnSpec, MachineGroup, Named, PartitionSpec, PlacementRule, PlannedJobAct, Preemption, Reservable,
+    Reservation, SiteTariff,
 };
 use crate::units::{Power, Price, Rate};
 
@@ -64,6 +64,9 @@ pub struct SiteSpec {
     pub preemption: Preemption,
     /// Static reservations, each with the index of its partition.
     pub reservations: Vec<(usize, Reservation)>,
+    /// What the grid may reserve here. The hash of a description leaves the default out.
+    #[serde(default, skip_serializing_if = "Reservable::is_default")]
+    pub reservable: Reservable,
     /// How machines come and go.
     pub churn: ChurnSpec,
     /// Whether changes of machine state are recorded.
@@ -205,6 +208,7 @@ impl SiteSpec {
             power_cap: None,
             preemption: Preemption::default(),
             reservations: Vec::new(),
+            reservable: Reservable::default(),
             churn: ChurnSpec::default(),
             record_machines: false,
             record_segments: true,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    GridContext, Job, JobId, Limits, Marks, Outcome, PartitionId, SiteId, TaskContext, TaskFailures, TaskId,
-    TaskTimes, WorkflowId, WorkflowLimits,
+    Coallocated, GridContext, Job, JobId, Limits, Marks, Outcome, PartitionId, SiteId, TaskContext,
+    TaskFailures, TaskId, TaskTimes, WorkflowId, WorkflowLimits,
 };
 use crate::units::{Bytes, Energy, Money, Span, Time};
 
@@ -62,6 +62,8 @@ pub enum Submission {
     Job(Job),
     /// A workflow, whose tasks become jobs when those that they wait for have completed.
     Workflow(WorkflowSubmission),
+    /// A job with parts at several sites, each of which is a job.
+    Coallocated(Coallocated),
 }
 
 /// A workflow that is submitted to the grid.

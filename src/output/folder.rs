@@ -34,6 +34,7 @@ const TASKS: &str = "tasks.csv";
 const WORKFLOWS: &str = "workflows.csv";
 const TRANSFERS: &str = "transfers.csv";
 const FRONTS: &str = "fronts.csv";
+const COALLOCATIONS: &str = "coallocations.csv";
 const SCENARIO: &str = "scenario.toml";
 /// The summary that a replay of an older gridemu wrote.
 const REPLAY: &str = "replay.json";
@@ -45,13 +46,29 @@ const SUMMARY: &str = "summary.json";
 /// A trace of the run, which is made of its tables.
 pub(crate) const TRACE: &str = "trace.json";
 /// Every file that may be in the folder.
-const ALL: [&str; 17] = [
-    LEDGER, JOBS, SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, FRONTS, SCENARIO, REPLAY, BATSIM,
-    STATES, PSTATES, ENERGY, SUMMARY, TRACE,
+const ALL: [&str; 18] = [
+    LEDGER,
+    JOBS,
+    SEGMENTS,
+    MACHINES,
+    EVENTS,
+    TASKS,
+    WORKFLOWS,
+    TRANSFERS,
+    FRONTS,
+    COALLOCATIONS,
+    SCENARIO,
+    REPLAY,
+    BATSIM,
+    STATES,
+    PSTATES,
+    ENERGY,
+    SUMMARY,
+    TRACE,
 ];
 
 /// The tables that a run may write, each with its header.
-const TABLES: [(&str, &str); 9] = [
+const TABLES: [(&str, &str); 10] = [
     (JOBS, rows::JOBS),
     (SEGMENTS, rows::SEGMENTS),
     (MACHINES, rows::MACHINES),
@@ -61,6 +78,7 @@ const TABLES: [(&str, &str); 9] = [
     (WORKFLOWS, rows::WORKFLOWS),
     (TRANSFERS, rows::TRANSFERS),
     (FRONTS, rows::FRONTS),
+    (COALLOCATIONS, rows::COALLOCATIONS),
 ];
 
 /// The files that a run writes beside `jobs.csv` and `summary.json`; by default `segments.csv`.
@@ -76,6 +94,8 @@ pub struct OutputOptions {
     pub workflows: bool,
     /// Write `fronts.csv`, with these objectives; none for no such file.
     pub fronts: &'static [Objective],
+    /// Write `coallocations.csv`.
+    pub coallocations: bool,
     /// Write `scenario.toml` with this text: the scenario with all defaults.
     pub scenario: Option<String>,
     /// Write `batsim/out_jobs.csv` and the other files of Batsim, with this name of the workload.
@@ -90,6 +110,7 @@ impl Default for OutputOptions {
             events: false,
             workflows: false,
             fronts: &[],
+            coallocations: false,
             scenario: None,
             batsim: None,
         }
@@ -105,8 +126,18 @@ impl OutputOptions {
     ) -> Result<[Option<T>; TABLES.len()], OutputError> {
         let batsim = self.batsim.is_some();
         let (enacted, fronts) = (self.workflows, !self.fronts.is_empty());
-        let written =
-            [true, self.segments, self.machines, self.events, batsim, enacted, enacted, enacted, fronts];
+        let written = [
+            true,
+            self.segments,
+            self.machines,
+            self.events,
+            batsim,
+            enacted,
+            enacted,
+            enacted,
+            fronts,
+            self.coallocations,
+        ];
         let mut tables = [const { None }; TABLES.len()];
         for ((table, (name, header)), _) in tables.iter_mut().zip(TABLES).zip(written).filter(|(_, yes)| *yes)
         {
@@ -151,7 +182,18 @@ impl OutputDir {
         create_folder(folder)?;
         let lock = FolderLock::take(folder)?;
         let mut stale = vec![
-            SUMMARY, LEDGER, MACHINES, EVENTS, TASKS, WORKFLOWS, TRANSFERS, FRONTS, SCENARIO, REPLAY, BATSIM,
+            SUMMARY,
+            LEDGER,
+            MACHINES,
+            EVENTS,
+            TASKS,
+            WORKFLOWS,
+            TRANSFERS,
+            FRONTS,
+            COALLOCATIONS,
+            SCENARIO,
+            REPLAY,
+            BATSIM,
         ];
         stale.extend([STATES, PSTATES, ENERGY, TRACE]);
         stale.extend((!options.segments).then_some(SEGMENTS));
@@ -191,7 +233,18 @@ impl OutputDir {
     /// [`OutputError::Write`] names the file that cannot be written and how many of its rows are whole.
     pub fn write(&mut self, records: &[Record]) -> Result<(), OutputError> {
         let Self { columns, tables, batsim, .. } = self;
-        let [jobs, segments, machines, events, batsim_jobs, tasks, workflows, transfers, fronts] = tables;
+        let [
+            jobs,
+            segments,
+            machines,
+            events,
+            batsim_jobs,
+            tasks,
+            workflows,
+            transfers,
+            fronts,
+            coallocations,
+        ] = tables;
         for record in records {
             match record {
                 Record::Job(job) => {
@@ -211,6 +264,7 @@ impl OutputDir {
                 Record::Task(task) => row(tasks, |out| columns.task(out, task))?,
                 Record::Workflow(workflow) => row(workflows, |out| columns.workflow(out, workflow))?,
                 Record::Transfer(transfer) => row(transfers, |out| columns.transfer(out, transfer))?,
+                Record::Coallocation(job) => row(coallocations, |out| columns.coallocation(out, job))?,
                 Record::Front(front) => {
                     for (at, point) in front.points.iter().enumerate() {
                         row(fronts, |out| columns.front(out, front, at, point))?;

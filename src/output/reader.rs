@@ -12,7 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use error::ReadError;
-pub use rows::{EventRow, FrontRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow};
+pub use rows::{
+    CoallocationRow, EventRow, FrontRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow,
+};
 pub use table::Rows;
 
 use rows::{BatsimJob, OurJob};
@@ -219,6 +221,14 @@ impl RunFolder {
     /// [`ReadError`] if the table lacks a column.
     pub fn transfers(&self) -> Result<Option<Rows<TransferRow>>, ReadError> {
         self.table::<TransferRow>("transfers.csv")
+    }
+
+    /// Co-allocated jobs; `None` if the run had none.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table lacks a column.
+    pub fn coallocations(&self) -> Result<Option<Rows<CoallocationRow>>, ReadError> {
+        self.table::<CoallocationRow>("coallocations.csv")
     }
 
     /// The fronts of plannings; `None` if the broker kept none. The columns of the objectives are the [others](Rows::others).

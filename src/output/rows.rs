@@ -4,8 +4,9 @@ use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::{Definitions, WorkflowRatios};
 use crate::model::{
-    Cause, EventRecord, FrontPoint, FrontRecord, JobId, JobRecord, Limits, MachineRecord, Origin, Outcome,
-    ResponseParts, SegmentRecord, SiteId, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord,
+    Cause, CoallocationRecord, EventRecord, FrontPoint, FrontRecord, JobId, JobRecord, Limits, MachineRecord,
+    Origin, Outcome, ResponseParts, SegmentRecord, SiteId, TaskRecord, TransferRecord, WorkflowBounds,
+    WorkflowRecord,
 };
 use crate::units::{Span, Time};
 
@@ -33,6 +34,9 @@ pub(super) const TRANSFERS: &str = "workflow,file,bytes,from,to,job,asked,began,
 
 /// The columns of `fronts.csv` before those of the objectives.
 pub(super) const FRONTS: &str = "planning,at,tasks,evaluations,point,chosen,value";
+
+/// The columns of `coallocations.csv`.
+pub(super) const COALLOCATIONS: &str = "job,submitted,earliest,start,length,ended,parts,procs,sites,outcome,tries,messages,slowdown,charge,harm_proc_s,refused_by,refused";
 
 /// The labels that rows need beside the record.
 #[derive(Debug)]
@@ -230,6 +234,46 @@ impl Columns {
         cells::word(out, if at == 0 { "yes" } else { "" });
         cells::float(out, point.value);
         point.objectives.iter().for_each(|value| cells::float(out, *value));
+    }
+}
+
+impl Columns {
+    pub(super) fn coallocation(&self, out: &mut Vec<u8>, job: &CoallocationRecord) {
+        cells::integer(out, job.job.number.0);
+        cells::seconds(out, job.submit.micros());
+        cells::seconds(out, job.earliest.micros());
+        cells::maybe_seconds(out, job.start.map(Time::micros));
+        cells::maybe_seconds(out, job.start.map(|_| job.length.micros()));
+        cells::seconds(out, job.end.micros());
+        cells::integer(out, job.parts);
+        cells::integer(out, job.procs);
+        for (at, pool) in job.sites.iter().enumerate() {
+            self.names.site(out, pool.site);
+            // Between two sites is a space, behind the last one the end of the cell.
+            if at + 1 < job.sites.len() {
+                out.pop();
+                out.push(b' ');
+            }
+        }
+        if job.sites.is_empty() {
+            out.push(b',');
+        }
+        cells::word(out, job.outcome.name());
+        cells::integer(out, job.tries);
+        cells::integer(out, job.messages);
+        cells::float(out, 1.0 + job.slowdown_ppm as f64 / 1e6);
+        cells::money(out, job.charge);
+        cells::float(out, job.harm as f64 / 1e6);
+        match job.refused {
+            Some((site, why)) => {
+                self.names.site(out, site);
+                cells::word(out, why.name());
+            }
+            None => {
+                cells::word(out, "");
+                cells::word(out, "");
+            }
+        }
     }
 }
 

@@ -137,6 +137,9 @@ impl SiteFaults {
 
     /// How long after `sent` a message of this kind and name arrives: first itself, and then its repetitions.
     pub fn delays(&self, of: MessageKind, name: &str, sent: Time) -> SmallVec<[Span; 1]> {
+        if of == MessageKind::Reservations && self.at(sent).any(|fault| fault.kind == FaultKind::Lost) {
+            return SmallVec::new();
+        }
         let mut due = self.passable(sent) + self.latency;
         let drawn = |fault: &Fault| {
             let (kinds, _) = fault.kind.law()?;

@@ -15,7 +15,7 @@ pub(super) use energy::{Flat, PerKwhKey, SeriesKeys};
 pub(super) use fault::FaultKeys;
 pub(super) use site::{PreemptionKeys, SiteKeys};
 pub(super) use workflow::WorkflowKeys;
-pub(super) use workload::{OwnWorkload, WorkloadKeys};
+pub(super) use workload::{CoallocateKeys, OwnWorkload, WorkloadKeys};
 
 use super::checkpoint::CheckpointPlan;
 use super::expectation::Expectation;
@@ -26,7 +26,9 @@ use super::kind::priced::Priced;
 use super::kind::words::{All, Any, Done, Engine, Nothing, Or, Unlimited, Virtual};
 use crate::broker::outside::NAME as OUTSIDE;
 use crate::metrics::{Definitions, Penalty};
-use crate::model::{Information, JobClasses, Named, Payer, Replan, RunTimes, Sharing};
+use crate::model::{
+    CoallocationGoal, CoallocationSpec, Information, JobClasses, Named, Payer, Replan, RunTimes, Sharing,
+};
 use crate::store::EngineKind;
 use crate::units::{Bandwidth, Bytes, CarbonIntensity, DataEnergy, DataPrice, Power, Price, Span, Timestamp};
 
@@ -332,6 +334,25 @@ keys! {
         /// How long no report of a site may come until its assignments are over, at the site and at the dispatcher: their jobs return to the
         /// broker. At least `heartbeat_timeout`.
         lease: Option<Span> => "40 min, or `heartbeat_timeout` if that is longer";
+        /// How it [reserves processors at several sites](co-allocation.md), for workloads with `coallocate`.
+        coallocation: Option<CoallocationKeys> => "as below";
+    }
+}
+
+keys! {
+    /// How processors at several sites are reserved.
+    CoallocationKeys, "`{ start = \"earliest\", alternatives = 3 }`" {
+        /// Which of the starts that all sites offer is taken: the `"earliest"`, the `"cheapest"` (by what the sites charge for reserving), or the `"gentlest"`, which takes
+        /// the least processor time from jobs that wait at the sites.
+        start: CoallocationGoal = CoallocationGoal::Earliest;
+        /// Intervals of possible starts that each site offers.
+        alternatives: u32 = CoallocationSpec::default().alternatives;
+        /// How long a site holds what it is asked for, and keeps what is committed for a job that has not come.
+        lease: Span = CoallocationSpec::default().lease;
+        /// How long an answer is waited for before the site is asked again.
+        patience: Span = CoallocationSpec::default().patience;
+        /// Starts that are tried before the job is rejected.
+        tries: u32 = CoallocationSpec::default().tries;
     }
 }
 

@@ -26,8 +26,8 @@ use super::tree::{Node, Path};
 use crate::grid::Policies;
 use crate::metrics::{Definitions, Penalty, Window};
 use crate::model::{
-    BrokerSpec, GridSpec, MAX_PROCESSORS, NetworkSpec, PlanningTime, RegistryError, Replan, SiteSpec,
-    WorkflowSettings,
+    BrokerSpec, CoallocationSpec, GridSpec, MAX_PROCESSORS, NetworkSpec, PlanningTime, RegistryError, Replan,
+    SiteSpec, WorkflowSettings,
 };
 use crate::scenario::document::MOST_SITES;
 use crate::scenario::kind::quantity::Quantity;
@@ -285,6 +285,36 @@ impl Checker<'_> {
             workflow: WorkflowSettings::default(),
             heartbeat: None,
             faults: Vec::new(),
+            coallocation: self.coallocation(path, keys),
+        }
+    }
+
+    fn coallocation(&mut self, path: &Path, keys: &BrokerKeys) -> CoallocationSpec {
+        let Some(keys) = &keys.coallocation else { return CoallocationSpec::default() };
+        let path = path.key("coallocation");
+        for (key, is_none) in [
+            ("alternatives", keys.alternatives == 0),
+            ("lease", keys.lease.is_zero()),
+            ("patience", keys.patience.is_zero()),
+            ("tries", keys.tries == 0),
+        ] {
+            if is_none {
+                self.wrong(&path.key(key), "give more than 0: no processors could be reserved");
+            }
+        }
+        if keys.patience > keys.lease {
+            let message = format!(
+                "it is longer than the `lease`, {}: what is held would lapse before the site is asked again",
+                keys.lease.written()
+            );
+            self.wrong(&path.key("patience"), message);
+        }
+        CoallocationSpec {
+            goal: keys.start,
+            alternatives: keys.alternatives,
+            lease: keys.lease,
+            patience: keys.patience,
+            tries: keys.tries,
         }
     }
 

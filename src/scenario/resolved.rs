@@ -10,7 +10,7 @@ use crate::scenario::kind::words::Engine;
 use crate::scenario::program::ProgramPlan;
 use crate::scenario::workload::{EstimateSource, Shaping, Workload};
 use crate::units::{Bytes, Time, Timestamp};
-use crate::workload::LimitRules;
+use crate::workload::{Coupled, CoupledSpec, LimitRules, Source};
 
 /// The meaning of a scenario, without its file and its text.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,6 +145,8 @@ pub struct PlannedWorkload {
     pub output: Bytes,
     /// The deadlines and budgets of its jobs, if they have any.
     pub limits: Option<LimitRules>,
+    /// Which of its jobs are run in parts at several sites, if any are.
+    pub coupled: Option<CoupledSpec>,
 }
 
 impl PlannedWorkload {
@@ -158,6 +160,15 @@ impl PlannedWorkload {
         model.is_some_and(|model| !model.params.contains_key("seed"))
             || matches!(self.shaping.estimates, EstimateSource::Tsafrir(_))
             || limits
+            || self.coupled.is_some_and(|coupled| coupled.share < 1.0)
+    }
+
+    /// The source of its jobs, of which some are run in parts if it says so.
+    pub(crate) fn in_parts(&self, source: Box<dyn Source>) -> Box<dyn Source> {
+        match self.coupled {
+            Some(coupled) => Box::new(Coupled::new(source, coupled, self.shaping.seed, &self.entity)),
+            None => source,
+        }
     }
 
     /// True if it gives the same jobs as another one: only the seed of the run may differ, if nothing is drawn from it.

@@ -50,6 +50,8 @@ pub enum Rule {
     Limits,
     /// Of the schedules that the broker compared, one is chosen by the least value, and none is worse than another in all.
     Fronts,
+    /// The parts of a co-allocated job start together as agreed.
+    Together,
     /// Rows of a job in different files agree and are in order.
     Rows,
     /// Columns of a row agree with one another, and rows with the summary.
@@ -58,7 +60,7 @@ pub enum Rule {
 
 impl Rule {
     /// The rules in order, each with its name in tables and its meaning in a few words.
-    const TABLE: [(Self, &'static str, &'static str); 20] = [
+    const TABLE: [(Self, &'static str, &'static str); 21] = [
         (Self::Once, "once", "a job has one row"),
         (Self::Place, "place", "sites, partitions and processors are those of the grid"),
         (Self::Arrival, "arrival", "nothing starts before it is submitted"),
@@ -81,6 +83,7 @@ impl Rule {
         (Self::Outcome, "outcome", "outcomes agree with what happened"),
         (Self::Limits, "limits", "deadlines and budgets are those requested, and kept where they must be"),
         (Self::Fronts, "fronts", "one schedule of a front is chosen, and none there is dominated"),
+        (Self::Together, "together", "parts of a job start together, when and where it was agreed"),
         (Self::Rows, "rows", "rows of a job in different files agree and are in order"),
         (Self::Columns, "columns", "columns of a row are consistent"),
     ];

@@ -40,6 +40,8 @@ pub struct JobRequest {
     pub overrun: bool,
     /// Whether it is a group of tasks.
     pub group: bool,
+    /// Whether it is a part of a co-allocated job, which takes as long as the longest part and as the links between them have it.
+    pub part: bool,
     /// Its deadline and its budget, if it has any.
     pub limits: Option<Box<Limits>>,
 }
@@ -63,6 +65,7 @@ impl JobRequest {
             overhead: task.map_or(Span::ZERO, |task| task.overhead),
             overrun: task.is_some_and(|task| task.overrun),
             group: task.is_some_and(|task| task.marks.is_some()),
+            part: false,
             limits: job.limits.clone(),
         }
     }
@@ -175,6 +178,14 @@ impl Checker {
         let commanded = self.traces.get(&name).is_some_and(|trace| trace.commanded.is_some());
         let fixed = requested.rigid && !requested.elastic && !commanded;
         if let Some((owed_run, owed_estimate, killed)) = owed.filter(|_| fixed) {
+            if requested.part {
+                // It is rounded twice.
+                if outcome == Outcome::Completed && run + Span::from_micros(2) < owed_run {
+                    let message = format!("the run of {text} is {run} s, shorter than by its workload");
+                    fault(Rule::Work, end, message);
+                }
+                return verdict.count_check(Rule::Work);
+            }
             if run != owed_run {
                 let message = format!("the run of {text} is {run} s, and {owed_run} s by its workload");
                 fault(Rule::Work, end, message);

@@ -43,7 +43,9 @@ impl Source for Merged {
     fn next_job(&mut self) -> Result<Option<Job>, SourceError> {
         match self.next_submission()? {
             Some(Submission::Job(job)) => Ok(Some(job)),
-            Some(Submission::Workflow(_)) => Err(SourceError::no_job("several workloads")),
+            Some(Submission::Workflow(_) | Submission::Coallocated(_)) => {
+                Err(SourceError::no_job("several workloads"))
+            }
             None => Ok(None),
         }
     }
@@ -75,6 +77,11 @@ impl Source for Merged {
             Submission::Workflow(workflow) => {
                 raised(JobId(workflow.first_job.0 + workflow.spec.tasks.len() as u64))?;
                 workflow.first_job = raised(workflow.first_job)?;
+            }
+            Submission::Coallocated(together) => {
+                for part in &mut together.parts {
+                    part.id = raised(part.id)?;
+                }
             }
         }
         Ok(Some(submission))

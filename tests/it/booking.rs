@@ -107,11 +107,15 @@ fn offers_are_what_the_plan_leaves() {
     assert!(partition.arrive(job(1, 0, 2, 100), Origin::Local, &mut step));
     partition.pass(&mut step).expect("a lawful pass");
     let profile = partition.view(at(20)).profile();
-    let request =
-        |procs| SlotRequest { procs, duration: Span::from_secs(30), earliest: at(0), alternatives: 2 };
-    assert_eq!(profile.offers(&request(3)), [Slot { start: at(100), procs: 3 }]);
-    let slots = [Slot { start: at(20), procs: 2 }, Slot { start: at(100), procs: 2 }];
-    assert_eq!(profile.offers(&request(2)), slots);
+    let request = |procs| SlotRequest {
+        procs,
+        duration: Span::from_secs(30),
+        earliest: at(0),
+        latest: at(1_000),
+        alternatives: 2,
+    };
+    assert_eq!(profile.offers(&request(3)), [Slot { start: at(100), until: at(1_000), procs: 3 }]);
+    assert_eq!(profile.offers(&request(2)), [Slot { start: at(20), until: at(1_000), procs: 2 }]);
     assert_eq!(profile.offers(&request(5)), []);
 }
 

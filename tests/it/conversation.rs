@@ -11,9 +11,9 @@ use gridemu::broker::{PoolForecasts, Rates};
 use gridemu::grid::WindowOptions;
 use gridemu::local::Registry;
 use gridemu::model::{
-    BrokerSpec, ChurnAct, Distribution, FailureAction, GridContext, GridSpec, InstantOrder, Job, JobId,
-    Limits, Link, Machines, Named, NetworkSpec, PartitionId, PlannedChurn, Preemption, ProcSet, RandomChurn,
-    Record, Replan, SiteSpec, Size, Speedup,
+    BrokerSpec, ChurnAct, CoallocationSpec, Distribution, FailureAction, GridContext, GridSpec, InstantOrder,
+    Job, JobId, Limits, Link, Machines, Named, NetworkSpec, PartitionId, PlannedChurn, Preemption, ProcSet,
+    RandomChurn, Record, Replan, Reservable, SiteSpec, Size, Speedup,
 };
 use gridemu::units::{Bandwidth, Bytes, Power, Price, Rate, Span, Time};
 use proptest::strategy::{Strategy, ValueTree};
@@ -100,7 +100,13 @@ fn large(number: u64) -> GridCase {
     portal.sort_by_key(|job| job.submit);
     let local = (0..5).map(|at| (0..5).map(|of| local(at * 10 + of, &mut draws)).collect()).collect();
     let until = Some(Time::from_secs(if recalls { 500 } else { 1_500 }));
-    GridCase { spec: GridSpec { seed: number, sites, network, broker: Some(broker) }, local, portal, until }
+    GridCase {
+        spec: GridSpec { seed: number, sites, network, broker: Some(broker) },
+        local,
+        portal,
+        until,
+        coupled: None,
+    }
 }
 
 /// A job of the grid; a few have a range of sizes, a deadline, or data.
@@ -202,7 +208,15 @@ fn nothing_has_changed_in_what_runs_give() {
         ", information: Reported, forecast_within: {:?}, run_times: Estimates, applications: []",
         BrokerSpec::FORECAST_WITHIN
     );
+    let reserved = [
+        format!(", coallocation: {:?}", CoallocationSpec::default()),
+        format!(", reservable: {:?}", Reservable::default()),
+        ", coupled: None".to_owned(),
+    ];
     let cases_drawn = [
+        reserved[0].as_str(),
+        reserved[1].as_str(),
+        reserved[2].as_str(),
         believed.as_str(),
         ", ends: None",
         ", groups: None",

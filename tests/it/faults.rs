@@ -229,7 +229,7 @@ fn a_fork_keeps_the_faults() {
 fn kind() -> impl Strategy<Value = FaultKind> {
     let of = vec(select(MessageKind::ALL.to_vec()), 1..4).prop_map(|of| kinds(&of));
     let mean = |secs| gridemu::model::Distribution::Exponential { mean: Span::from_secs(secs) };
-    (0_u8..12, of, 1_u64..100, 0_u64..20).prop_map(move |(kind, of, secs, after)| match kind {
+    (0_u8..13, of, 1_u64..100, 0_u64..20).prop_map(move |(kind, of, secs, after)| match kind {
         0 | 1 => FaultKind::Partition,
         2..=4 => FaultKind::Late { of, delay: mean(secs) },
         5 | 6 => FaultKind::Twice { of, delay: mean(secs) },
@@ -242,12 +242,13 @@ fn kind() -> impl Strategy<Value = FaultKind> {
             }
         }
         10 => FaultKind::Refuse,
+        11 => FaultKind::Lost,
         _ => FaultKind::BlackHole { after: Span::from_secs(after) },
     })
 }
 
 /// Grids with faults at any times.
-fn faulty() -> impl Strategy<Value = GridCase> {
+pub(crate) fn faulty() -> impl Strategy<Value = GridCase> {
     let fault = (kind(), vec(0_u32..4, 0..3), 0_u64..250_000_000, 1_u64..200_000_000);
     let heartbeat = weighted(0.7, (1_u64..60, 0_u64..200));
     (grouped_grids(), vec(fault, 1..5), heartbeat).prop_map(|(mut case, faults, heartbeat)| {

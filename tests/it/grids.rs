@@ -5,12 +5,15 @@ use std::num::NonZeroUsize;
 use gridemu::grid::{Grid, Policies, WindowEnds, WindowOptions};
 use gridemu::local::Registry;
 use gridemu::model::{
-    AtLimit, BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, Distribution, Equipment, FailureAction,
-    GridContext, GridSpec, GroupFailures, GroupSize, Information, InstantOrder, Job, JobId, Limits, Link, MachineGroup, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer, PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation, RunTimes, SiteSpec, WorkflowSettings,
+    AtLimit, BrokerSpec, CheckpointInterval, Checkpointing, ChurnAct, CoallocationSpec, Distribution,
+    Equipment, FailureAction, GridContext, GridSpec, GroupFailures, GroupSize, Information, InstantOrder,
+    Job, JobId, Limits, Link, MachineGroup, Machines, NetworkSpec, PartitionId, PartitionSpec, Payer,
+    PlannedChurn, PlanningTime, ProcSet, RandomChurn, Record, Replan, Reservation, RunTimes, SiteSpec,
+    WorkflowSettings,
 };
 use gridemu::runtime::{RuntimeOptions, run_grid};
 use gridemu::units::{Bandwidth, Bytes, Money, Power, Price, Rate, Span, Time};
-use gridemu::workload::{Jobs, Source};
+use gridemu::workload::{Coupled, CoupledSpec, Jobs, Source};
 use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
@@ -26,6 +29,8 @@ pub(crate) struct GridCase {
     pub(crate) local: Vec<Vec<Job>>,
     pub(crate) portal: Vec<Job>,
     pub(crate) until: Option<Time>,
+    /// Which jobs of the portal are run in parts at several sites.
+    pub(crate) coupled: Option<CoupledSpec>,
 }
 
 /// What a run left: its records in order, and how it ended.
@@ -43,7 +48,11 @@ impl GridCase {
         };
         let local = self.local.iter().map(source).collect();
         let policies = Policies::standard();
-        Grid::build(&self.spec, local, source(&self.portal), &policies).expect("a grid")
+        let mut portal = source(&self.portal);
+        if let Some(coupled) = self.coupled {
+            portal = portal.map(|jobs| Box::new(Coupled::new(jobs, coupled, 1, "portal")) as Box<dyn Source>);
+        }
+        Grid::build(&self.spec, local, portal, &policies).expect("a grid")
     }
 
     /// A run by the plain loop over windows, and the grid after it.
@@ -329,6 +338,7 @@ fn broker() -> impl Strategy<Value = BrokerSpec> {
                 workflow: WorkflowSettings::default(),
                 heartbeat: None,
                 faults: Vec::new(),
+                coallocation: CoallocationSpec::default(),
             }
         },
     )
@@ -460,7 +470,7 @@ pub(crate) fn always_on_under(policies: Vec<String>) -> impl Strategy<Value = Gr
             let for_ever = sites.iter().any(|site: &SiteSpec| site.churn.random.is_some());
             let until = Some(Time::from_secs(until.unwrap_or(if for_ever { 1_500 } else { 3_000 })));
             let spec = GridSpec { seed, sites, network, broker: Some(broker) };
-            GridCase { spec, local, portal, until }
+            GridCase { spec, local, portal, until, coupled: None }
         },
     )
 }

@@ -13,7 +13,7 @@ const ORDER: [&[&str]; 12] = [
     &["units", "model"],
     &["workload", "workflow", "formats"],
     &["platform"],
-    &["search", "forecast", "sharing"],
+    &["search", "forecast", "sharing", "agreement"],
     &["local", "broker"],
     &["entity", "grid", "runtime", "store"],
     &["metrics", "output", "verify"],

@@ -339,7 +339,13 @@ fn busy() -> GridCase {
     };
     let broker = Some(BrokerSpec::new("mct".parse().expect("a policy")));
     let spec = GridSpec { seed: 7, sites: sites.to_vec(), network, broker };
-    GridCase { spec, local: vec![Vec::new(); 3], portal: (1..=200).map(job).collect(), until: None }
+    GridCase {
+        spec,
+        local: vec![Vec::new(); 3],
+        portal: (1..=200).map(job).collect(),
+        until: None,
+        coupled: None,
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Integration tests: one binary, with a module for each subject.
 
 mod accounts;
+mod agreements;
 mod archive_batsim;
 mod archive_census;
 mod archive_conservative;
@@ -21,6 +22,7 @@ mod churn_invariants;
 mod churn_rules;
 mod claims;
 pub(crate) mod cli;
+mod coallocation;
 mod commands;
 mod conversation;
 mod dedicated;

@@ -7,9 +7,9 @@ use gridemu::entity::ToSite;
 use gridemu::grid::{Command, Grid, GridError};
 use gridemu::local::{Registry, Tally};
 use gridemu::model::{
-    Cause, DayRates, Elastic, EventKind, InstantOrder, Job, JobId, JobRecord, MachineGroup, MachineState,
-    Named, Outcome, PartitionId, PartitionSpec, PlacementRule, Record, RejectReason, Reservation,
-    SegmentRecord, SiteId, SiteSpec, Size, SleepSpec, Speedup,
+    Cause, DayRates, Elastic, EventKind, InstantOrder, Job, JobId, JobRecord, JobRef, MachineGroup,
+    MachineState, Named, Outcome, PartitionId, PartitionSpec, PlacementRule, Record, RejectReason,
+    Reservation, SegmentRecord, SiteId, SiteSpec, Size, SleepSpec, Speedup,
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Power, Rate, Span, Time};
@@ -230,7 +230,19 @@ pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, recor
         since: Time::ZERO,
         has_local: true,
     });
-    for (line, record) in (1..).zip(records) {
+    // As the tables of a folder are read: of rows at one time events come first, then segments, then jobs.
+    let mut rows: Vec<(Time, u8, u64, &Record)> = (1..)
+        .zip(records)
+        .filter_map(|(line, record)| match record {
+            Record::Event(event) => Some((event.time, 0, line, record)),
+            Record::Machine(machine) => Some((machine.time, 0, line, record)),
+            Record::Segment(segment) => Some((segment.to, 1, line, record)),
+            Record::Job(job) => Some((job.end, 2, line, record)),
+            _ => None,
+        })
+        .collect();
+    rows.sort_by_key(|(time, kind, line, _)| (*time, *kind, *line));
+    for (_, _, line, record) in rows {
         match record {
             Record::Event(event) => checker.event(event, Row { file: "events", line }),
             Record::Segment(segment) => checker.segment(segment, Row { file: "segments", line }),
@@ -246,7 +258,15 @@ pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, recor
 pub(crate) fn assert_legal(registry: &Registry, sites: &[SiteSpec], jobs: &[Job], records: &[Record]) {
     let rigid = jobs.iter().all(|job| matches!(job.size, Size::Rigid(_)));
     let verdict = judged(registry, sites, rigid, records);
-    assert!(verdict.is_valid(), "{:#?}", verdict.broken);
+    let named: Vec<JobRef> = verdict.broken.values().flat_map(|broken| broken.first.jobs.clone()).collect();
+    let of_it = |record: &&Record| match record {
+        Record::Job(job) => named.contains(&job.job_ref()),
+        Record::Segment(segment) => named.contains(&segment.job_ref()),
+        Record::Event(event) => event.job.is_some_and(|job| named.iter().any(|other| other.number == job)),
+        _ => false,
+    };
+    let told: Vec<&Record> = records.iter().filter(of_it).collect();
+    assert!(verdict.is_valid(), "{:#?}\n{told:#?}", verdict.broken);
 }
 
 /// Runs to the end, which must be reached.

@@ -17,6 +17,9 @@ impl Broker {
 
     /// Handles a job that has returned.
     pub(super) fn back(&mut self, job: Box<Job>, why: EventCause, now: Stamp, outbox: &mut dyn Outbox) {
+        if self.state.coallocations.has(task(&job)) {
+            return self.part_returned(&job, why, now, outbox);
+        }
         self.moved(&job, now);
         self.state.turns.back(task(&job));
         let mut refused = Vec::new();

@@ -36,7 +36,10 @@ impl Broker {
     pub(super) fn recall(&mut self, now: Stamp, outbox: &mut dyn Outbox) {
         self.recall_staged(now, outbox);
         let queued = self.spec.recall_queued;
-        for task in self.state.tasks.recallable(queued) {
+        let recallable = self.state.tasks.recallable(queued);
+        // What is reserved for a part would be lost.
+        let free = recallable.into_iter().filter(|task| !self.state.coallocations.has(*task));
+        for task in free.collect::<Vec<_>>() {
             self.send(Address::Dispatcher, now, Span::ZERO, ToDispatcher::Recall { task, queued }, outbox);
             self.state.tally.recalled += 1;
         }

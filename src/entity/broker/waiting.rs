@@ -20,6 +20,7 @@ impl Broker {
         let EndedJob { task, job, outcome, .. } = ended;
         self.policy.on(&BrokerEvent::Ended { task, job, pool, outcome });
         self.notify_portal(&ended, now, outbox);
+        self.part_ended(&ended, now, outbox);
         if !self.state.workflows.is_empty() {
             self.enact(&ended, pool, now, outbox);
         }

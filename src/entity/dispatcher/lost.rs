@@ -36,6 +36,23 @@ impl Dispatcher {
         self.command(site, &name, ToSite::Withdraw { task, assignment, sent }, now, outbox);
     }
 
+    /// Has a job ended, since another part of it has failed: at its site, or before it has left.
+    pub(super) fn abort(&mut self, wanted: TaskId, now: Stamp, outbox: &mut dyn Outbox) {
+        if let Some(Sent { site, assignment, .. }) = self.sent.get(&wanted) {
+            let (site, assignment) = (*site, *assignment);
+            let name = format!("abort {} {assignment}", wanted.0);
+            let letter = ToSite::Abort { task: wanted, assignment };
+            return self.command(site, &name, letter, now, outbox);
+        }
+        if let Some(at) = self.outgoing.iter().position(|(_, job, _)| task(job) == wanted)
+            && let Some((_, job, pool)) = self.outgoing.remove(at)
+        {
+            self.give_place(pool.site);
+            self.fill_places(pool.site, now, outbox);
+            self.notify_broker(now, ToBroker::Returned { job, why: EventCause::PartFailed }, outbox);
+        }
+    }
+
     /// Sends a command to a site, as late and as often as faults have it.
     fn command(&mut self, site: SiteId, name: &str, letter: ToSite, now: Stamp, outbox: &mut dyn Outbox) {
         let usual = self.latency[site.index()];
@@ -141,7 +158,9 @@ impl Dispatcher {
                         left.push(job);
                     }
                 }
-                ToDispatcher::Recall { .. } | ToDispatcher::Transferred { .. } => {}
+                ToDispatcher::Recall { .. }
+                | ToDispatcher::Abort { .. }
+                | ToDispatcher::Transferred { .. } => {}
             }
         }
         left.extend(self.sent.values_mut().filter_map(|sent| sent.rest.take()));

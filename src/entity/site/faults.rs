@@ -121,6 +121,7 @@ impl Site {
             match turn {
                 FaultTurn::Silent => {
                     self.lose_all(now, outbox)?;
+                    self.forget_holds(now.time, outbox);
                     self.fail(false, now.time, outbox)?;
                 }
                 FaultTurn::Back => {
@@ -204,8 +205,11 @@ impl Site {
         let after = faults.fails_after(now.time).filter(|_| self.is_open() && now.time < ends);
         if let Some(after) = after {
             let grid = job.grid.get_or_insert_default();
-            grid.attempts += 1;
-            grid.first_start = grid.first_start.or(Some(now.time));
+            // A part begins with its reservation, or not at all.
+            if grid.part.is_none() {
+                grid.attempts += 1;
+                grid.first_start = grid.first_start.or(Some(now.time));
+            }
             let saved = &mut self.meeting.saved;
             saved.taken.insert(((now.time + after).min(ends), saved.count), job);
             saved.count += 1;
@@ -324,8 +328,13 @@ impl Site {
         self.send_late(MessageKind::Reports, to, name, letter, now, outbox);
     }
 
+    /// Whether the site has failed without a word.
+    pub(super) fn is_silent(&self, now: Time) -> bool {
+        self.meeting.is_silent(now)
+    }
+
     /// Sends a message, as late and as often as faults have it.
-    fn send_late(
+    pub(super) fn send_late(
         &mut self,
         of: MessageKind,
         to: Address,

@@ -1,9 +1,10 @@
 //! One moment at a site.
 
+use super::agreements::Sought;
 use super::{EntityError, Outbox, Sender, Site, Stamp};
 use crate::entity::ToSite;
 use crate::entity::broker::{is_recalled, of_job, unplaced};
-use crate::local::{Exit, ExitKind, Partition, Step};
+use crate::local::{Exit, ExitKind, Partition, SlotRequest, Step};
 use crate::model::{
     EventCause, EventKind, EventRecord, InstantOrder, Job, JobAct, JobRecord, JobRef, Origin, Outcome,
     Record, RejectReason,
@@ -18,10 +19,19 @@ impl Site {
             let mut step = Step::new(now.time, outbox, &mut self.ended);
             self.partitions.iter_mut().for_each(|partition| partition.record_absent(&mut step));
         }
+        self.lapse_holds(now.time, outbox);
         match self.spec.order {
-            InstantOrder::Instant => self.handle_at_once(now, outbox),
-            InstantOrder::Event => self.handle_one_by_one(now, outbox),
+            InstantOrder::Instant => self.handle_at_once(now, outbox)?,
+            InstantOrder::Event => self.handle_one_by_one(now, outbox)?,
         }
+        if self.miss_starts(now, outbox) {
+            let mut step = Step::new(now.time, outbox, &mut self.ended);
+            for (partition, touched) in self.partitions.iter_mut().zip(&mut self.touched) {
+                pass(partition, touched, &mut step)?;
+            }
+            self.report_ends(now, outbox)?;
+        }
+        Ok(())
     }
 
     /// Handles ends, changes, wakes, arrivals (first the jobs whose requested start has come), elastic commands, then one pass.
@@ -114,6 +124,7 @@ impl Site {
         let mut ended = std::mem::take(&mut self.ended);
         for gone in ended.drain(..) {
             self.counts.done += u64::from(gone.number.is_none());
+            self.end_reservation(gone.number, gone.job);
             if gone.job.origin() == Origin::Local {
                 if let Some(source) = &mut self.source.source {
                     source.ended(gone.job.number, now.time);
@@ -175,6 +186,10 @@ impl Site {
                     self.turn_away(job, EventCause::SiteDrains, now, outbox);
                     return Ok(());
                 }
+                if !self.finds_reservation(&job, now.time) {
+                    self.turn_away(job, EventCause::Lapsed, now, outbox);
+                    return Ok(());
+                }
                 self.submit(*job, Origin::Grid, now, outbox)
             }
             ToSite::Cancel(job) => self.order(job, JobAct::Cancel, command, now, outbox),
@@ -197,6 +212,32 @@ impl Site {
                     self.send_back(job, EventCause::Replanned, now, outbox);
                 }
                 Ok(())
+            }
+            ToSite::Seek { .. } | ToSite::Agree { .. } | ToSite::Abort { .. } if self.is_silent(now.time) => {
+                Ok(())
+            }
+            ToSite::Seek {
+                request,
+                round,
+                part,
+                partition,
+                procs,
+                length,
+                earliest,
+                latest,
+                alternatives,
+            } => {
+                let slot = SlotRequest { procs, duration: length, earliest, latest, alternatives };
+                self.seek(Sought { request, round, part, partition, slot }, now, outbox);
+                Ok(())
+            }
+            ToSite::Agree { id, ask } => {
+                self.agree(id, ask, now, outbox);
+                Ok(())
+            }
+            ToSite::Abort { task, assignment } => {
+                self.abort(task, assignment, now, outbox);
+                self.report_ends(now, outbox)
             }
             // It was carried out before its turn, with the other changes of machines of this moment.
             ToSite::Churn(_) => Ok(()),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::churn::ChurnSave;
 use super::faults::MeetingSave;
 use super::{Counts, EntityError, Mailbox, Moments, Reporting, Site, Stamp, ToSite};
+use crate::agreement::Holder;
 use crate::local::{PartitionSave, Step};
 use crate::model::Record;
 use crate::workload::Mark;
@@ -18,6 +19,7 @@ pub struct SiteSave {
     uplink: Option<Reporting>,
     churn: ChurnSave,
     meeting: MeetingSave,
+    holder: Holder,
     counts: Counts,
     refused: u64,
     restore_records: Vec<Record>,
@@ -44,6 +46,7 @@ impl Site {
             uplink: self.uplink.clone(),
             churn: self.churn.save(),
             meeting: self.meeting.save(),
+            holder: self.holder.clone(),
             counts: self.counts,
             refused: self.refused,
             restore_records: self.restore_records.clone(),
@@ -77,6 +80,7 @@ impl Site {
             let mut step = Step::new(now, &mut restore_records, &mut self.ended);
             partition.restore(saved, adopt.is_some(), &mut step)?;
         }
+        self.holder = saved.holder;
         self.counts = saved.counts;
         self.churn.restore(saved.churn, &self.spec, adopt).map_err(|problem| self.bad_save(&problem))?;
         if adopt.is_some() {

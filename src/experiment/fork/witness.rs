@@ -109,6 +109,7 @@ fn described(record: &Record, sites: &[SiteSummary]) -> String {
                 transfer.file, transfer.workflow, transfer.end
             )
         }
+        Record::Coallocation(job) => format!("the co-allocated {} at {} s", job.job, job.end),
         Record::Front(front) => format!("planning {} of the broker at {} s", front.planning, front.at),
         Record::Event(event) => {
             let who = event.job_ref().map_or("machines have".to_owned(), |job| format!("{job} is"));

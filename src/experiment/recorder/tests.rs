@@ -146,8 +146,8 @@ fn the_form_of_a_save_is_that_of_its_layout() {
         format!("{} {} {hash:032x}", blocks.len(), bytes.len())
     }
     let grid = GridMeasures::new(Definitions::default(), Window::ALL, &sites());
-    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"9 49597 cc4b511c0cf3254fd7aae7886d432b6d");
-    insta::assert_snapshot!(pinned(single()), @"6 29889 f482e213475d650bd731cc004b57b1f1");
+    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"9 49610 c7c85eeac21eadd69c8a8c6d9e33fd82");
+    insta::assert_snapshot!(pinned(single()), @"6 29902 8452bcde805a2e07b15883665b08acee");
 }
 
 #[test]

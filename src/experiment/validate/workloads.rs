@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::experiment::{Progress, Run, RunError};
 use crate::model::{
-    JobId, JobRef, SiteId, Submission, WorkflowId, WorkflowSpec, WorkflowSubmission, WorkloadId,
+    Job, JobId, JobRef, SiteId, Submission, WorkflowId, WorkflowSpec, WorkflowSubmission, WorkloadId,
 };
 use crate::scenario::PlannedWorkload;
 use crate::units::Time;
@@ -64,7 +64,8 @@ impl Workloads {
             return Err("the workload came from standard input or a pipe and cannot be read again".to_owned());
         }
         let open = |planned: &PlannedWorkload| {
-            planned.open(&progress, None).map(|mut opened| opened.take_source()).map_err(failed)
+            let opened = planned.open(&progress, None);
+            opened.map(|mut opened| planned.in_parts(opened.take_source())).map_err(failed)
         };
         for (site, planned) in (0..).map(SiteId).zip(&resolved.site_workloads) {
             if let Some(planned) = planned {
@@ -164,6 +165,11 @@ impl Stream {
         let job = match next.map_err(|error| format!("the workload cannot be read once more: {error}"))? {
             None => return Ok(false),
             Some(Submission::Job(job)) => job,
+            Some(Submission::Coallocated(together)) => {
+                let request = |part: &Job| JobRequest { part: true, ..JobRequest::of(part, false) };
+                self.read.extend(together.parts.iter().map(|part| (part.id.0, request(part))));
+                return Ok(true);
+            }
             Some(Submission::Workflow(mut workflow)) => {
                 let believed = self.believed(&workflow)?;
                 let request = |job| JobRequest { task: true, ..JobRequest::of(&job, false) };

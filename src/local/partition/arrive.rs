@@ -34,10 +34,16 @@ impl Partition {
             self.forfeit(&live, step);
         }
         let claims = !is_refused && self.claims(&live, step);
+        // What was reserved for it is too small or too short, because machines are slower than they were.
+        let is_lost = !is_refused && !claims && live.is_part();
         let state = &mut self.state;
         let early = live.early(state.abilities.dedicated, now).filter(|_| refused.is_none() && !claims);
-        let ineligible =
-            live.procs > state.capacity || refused.is_some() || early.is_some() || is_overdue || claims;
+        let ineligible = live.procs > state.capacity
+            || refused.is_some()
+            || early.is_some()
+            || is_overdue
+            || claims
+            || is_lost;
         if ineligible {
             live.phase = Phase::Ineligible;
         } else {
@@ -64,6 +70,9 @@ impl Partition {
             return false;
         } else if claims {
             self.claim(key);
+        } else if is_lost {
+            self.turn_away(key, EventCause::Lapsed, step);
+            return false;
         } else if early.is_some() {
             state.make_ineligible(key, early);
         } else if let Some(reason) = refused {
@@ -81,7 +90,12 @@ impl Partition {
         if job.job.grid.is_none() {
             return self.state.finish(key, Outcome::Rejected(reason), step);
         }
-        let why = EventCause::Refused(reason);
+        self.turn_away(key, EventCause::Refused(reason), step);
+    }
+
+    /// Returns a job of the grid that does not run.
+    fn turn_away(&mut self, key: JobKey, why: EventCause, step: &mut Step<'_>) {
+        let Some(job) = self.state.table.get(key) else { return };
         step.record(self.state.job_event(step.now, EventKind::Refused, why, job, job.procs));
         step.exits.extend(self.state.give_up(key, why));
     }

@@ -1,7 +1,8 @@
 //! Operations on the reservation book of a partition.
 
 use super::Partition;
-use crate::local::{BookError, Change, Step};
+use crate::agreement::Wanted;
+use crate::local::{BookError, Change, Slot, SlotRequest, Step};
 use crate::model::Reservation;
 use crate::units::Time;
 
@@ -51,6 +52,60 @@ impl Partition {
         self.state.book.hold(wanted, procs, by, lease, now)?;
         self.notify(Change::Reserved, now);
         Ok(())
+    }
+
+    /// Up to the requested number of intervals of starts, earliest first, as the policy plans.
+    pub fn offers(&self, request: &SlotRequest, now: Time) -> Vec<Slot> {
+        self.policy.offers(&self.view(now), request)
+    }
+
+    /// Up to the requested number of intervals of starts at which no more than `most` processors are reserved.
+    pub fn offers_under(&self, most: u32, request: &SlotRequest) -> Vec<Slot> {
+        self.state.book.slots_under(most, request)
+    }
+
+    /// Whether the grid may reserve processors here: the policy keeps reservations, and no machine sleeps, which would be late.
+    pub fn takes_reservations(&self) -> bool {
+        self.state.abilities.keeps_reservations && self.state.settings.sleep.is_empty()
+    }
+
+    /// The most processors that are reserved at once from `from` until `to`.
+    pub fn most_reserved(&self, from: Time, to: Time) -> u32 {
+        self.state.book.most_reserved(from, to)
+    }
+
+    /// When the jobs that wait now would have been served, if what is reserved before then is taken from them: a policy that guarantees starts offers
+    /// nothing that it has promised.
+    pub fn busy_until(&self, now: Time) -> Time {
+        if self.waiting() == 0 || self.state.abilities.guarantees_starts {
+            return now;
+        }
+        let estimates = self.start_estimates(now);
+        estimates.start(self.present()).map_or(now, |start| start.max(now))
+    }
+
+    /// Reserves processors for a job of the grid, which has not come yet.
+    ///
+    /// # Errors
+    /// [`BookError`] if the job has another reservation, or the time is past.
+    pub fn reserve_for(&mut self, name: &str, wanted: &Wanted, now: Time) -> Result<(), BookError> {
+        let Wanted { from, to, procs, job, .. } = *wanted;
+        let booked = Reservation { name: name.to_owned(), start: from, end: to, procs, job: None };
+        let procs = self.state.spec.rounded(procs);
+        // Who has asked sees to it that it is given up in time.
+        self.state.book.hold(&booked, procs, Some(job), Time::NEVER, now)?;
+        self.state.book.commit(name, now)?;
+        self.notify(Change::Reserved, now);
+        Ok(())
+    }
+
+    /// Gives up a reservation whose job has not come. False if there is none under the name.
+    pub fn give_up_reservation(&mut self, name: &str, step: &mut Step<'_>) -> bool {
+        let gone = self.take_out_booking(name, step);
+        if gone {
+            self.wake_at(step.now);
+        }
+        gone
     }
 
     /// Commits what is held; see [`crate::local::Book::commit`].

@@ -347,7 +347,10 @@ impl Partition {
         let why = if by_itself || cause == EventCause::SiteLeft { cause } else { EventCause::MachineLeft };
         let Some(job) = self.state.table.get_mut(key) else { return };
         let ours = job.job.grid.is_none();
+        let is_part = job.is_part();
         let on_failure = match settings.on_failure {
+            // Its other parts cannot wait for it.
+            _ if is_part => FailureAction::Fail,
             _ if by_itself && job.fail_by_itself() => FailureAction::Fail,
             _ if by_itself => FailureAction::Resubmit,
             FailureAction::Resubmit if ours => FailureAction::Requeue,
@@ -365,7 +368,9 @@ impl Partition {
         };
         // One that has not begun, because it waits for machines to wake up, has lost nothing: it waits again.
         let on_failure = match on_failure {
-            FailureAction::Wait | FailureAction::Fail if job.since > step.now => FailureAction::Requeue,
+            FailureAction::Wait | FailureAction::Fail if job.since > step.now && !is_part => {
+                FailureAction::Requeue
+            }
             // There is nothing on processors that could stand still.
             FailureAction::Wait if job.phase == Phase::Suspended => FailureAction::Requeue,
             // Its reservation would not wait for the machine.

@@ -7,7 +7,9 @@
 use super::Partition;
 use super::pass::Checked;
 use crate::local::{Change, LiveJob, Step};
-use crate::model::{JobKey, JobRef, MachineState, Origin, Reservation, SiteId};
+use crate::model::{
+    EventCause, EventKind, JobKey, JobRef, MachineState, Origin, Outcome, Reservation, SiteId,
+};
 use crate::units::Rate;
 
 impl Reservation {
@@ -70,6 +72,38 @@ impl Partition {
         Ok(())
     }
 
+    /// Ends the jobs of the grid whose reservations have begun and which could not start there. True if there were any.
+    pub fn miss_starts(&mut self, step: &mut Step<'_>) -> bool {
+        if !self.state.book.has_claims() {
+            return false;
+        }
+        let missed = self.state.book.waits_since(step.now);
+        for key in &missed {
+            self.fail_part(*key, EventCause::Missed, step);
+        }
+        !missed.is_empty()
+    }
+
+    /// Ends a job of the grid, by its number at the portal, since another part of it has failed. False if there is none.
+    pub fn abort(&mut self, number: u64, step: &mut Step<'_>) -> bool {
+        let key = self.state.numbers.of_portal(number, &self.state.table);
+        if let Some(key) = key {
+            self.fail_part(key, EventCause::PartFailed, step);
+        }
+        key.is_some()
+    }
+
+    fn fail_part(&mut self, key: JobKey, cause: EventCause, step: &mut Step<'_>) {
+        if self.state.table.get(key).is_some_and(|live| live.end <= step.now) {
+            return self.end_as_due(key, step);
+        }
+        if let Some(job) = self.state.table.get(key) {
+            let procs = job.held_or_requested();
+            step.record(self.state.job_event(step.now, EventKind::Failed, cause, job, procs));
+        }
+        self.end_job(key, Outcome::Failed, step);
+    }
+
     fn start_on_reservation(&mut self, key: JobKey, step: &mut Step<'_>) -> Checked {
         self.state.settle_missing(step.now);
         let Some(live) = self.state.table.get(key) else { return Ok(()) };
@@ -82,6 +116,10 @@ impl Partition {
         let roused = sleepers.and_then(|sleepers| sleepers.roused_at(&placement, step.now));
         let begin = roused.unwrap_or(step.now);
         if begin + estimate > booking.end {
+            if self.state.table.get(key).is_some_and(LiveJob::is_part) {
+                self.fail_part(key, EventCause::Missed, step);
+                return Ok(());
+            }
             self.leave_reservation(key, step);
             self.enqueue(key, step.now);
             return Ok(());

@@ -301,6 +301,43 @@ pub struct FrontRow {
     pub objectives: Vec<f64>,
 }
 
+/// A row of `coallocations.csv`: a co-allocated job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoallocationRow {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// The number of its first part.
+    pub job: u64,
+    /// When it was submitted.
+    pub submitted: Time,
+    /// Its earliest start.
+    pub earliest: Time,
+    /// The start that was agreed.
+    pub start: Option<Time>,
+    /// How long the processors were reserved for.
+    pub length: Option<Span>,
+    /// When its last part ended.
+    pub ended: Time,
+    /// The number of its parts.
+    pub parts: u32,
+    /// Their processors.
+    pub procs: u32,
+    /// The sites of its parts, in order.
+    pub sites: Arc<str>,
+    /// What became of it: a [`CoallocationOutcome`](crate::model::CoallocationOutcome).
+    pub outcome: Arc<str>,
+    /// How many starts were tried.
+    pub tries: u32,
+    /// Messages to and from sites.
+    pub messages: u32,
+    /// How much longer it took because of the links between its parts.
+    pub slowdown: f64,
+    /// What the sites charged for reserving.
+    pub charge: f64,
+    /// Processor time, in seconds, taken from jobs that waited.
+    pub harm: f64,
+}
+
 /// A row of `transfers.csv`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransferRow {

@@ -41,6 +41,7 @@ pub(super) fn everything() -> OutputOptions {
         events: true,
         workflows: true,
         fronts: &OBJECTIVES,
+        coallocations: true,
         scenario: Some("seed = 7\n".to_owned()),
         batsim: Some("w".to_owned()),
     }

@@ -22,6 +22,7 @@ fn comes_back(records: &[Record]) {
     let mut workflows = read.workflows().unwrap().unwrap();
     let mut transfers = read.transfers().unwrap().unwrap();
     let mut fronts = read.fronts().unwrap().unwrap();
+    let mut coallocations = read.coallocations().unwrap().unwrap();
     assert_eq!(fronts.others(), ["makespan_s", "lateness"]);
     for record in records {
         match record {
@@ -86,6 +87,20 @@ fn comes_back(records: &[Record]) {
                 assert_eq!((&*row.from, &*row.to), ("portal", "kth"));
                 assert_eq!((row.asked, row.began, row.ended), (transfer.asked, transfer.began, transfer.end));
                 assert_eq!(row.outcome, transfer.outcome);
+            }
+            Record::Coallocation(job) => {
+                let row = coallocations.next().unwrap().unwrap();
+                assert_eq!(
+                    (row.job, row.submitted, row.earliest),
+                    (job.job.number.0, job.submit, job.earliest)
+                );
+                assert_eq!((row.start, row.ended), (job.start, job.end));
+                assert_eq!(
+                    (row.parts, row.procs, row.tries, row.messages),
+                    (job.parts, job.procs, job.tries, job.messages)
+                );
+                assert_eq!(&*row.outcome, job.outcome.name());
+                assert_eq!(row.sites.is_empty(), job.sites.is_empty());
             }
             Record::Front(front) => {
                 for (point, number) in front.points.iter().zip(1..) {

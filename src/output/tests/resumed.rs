@@ -221,6 +221,7 @@ fn a_future_writes_the_files_it_is_asked_for() {
         events: false,
         workflows: false,
         fronts: &[],
+        coallocations: false,
         scenario,
         batsim: None,
         ..everything()
@@ -246,7 +247,8 @@ fn a_future_may_begin_a_file_of_fronts() {
 /// If this fails because the form of a mark was changed on purpose, raise its layout version.
 #[test]
 fn the_form_of_a_mark_is_that_of_its_layout() {
-    let (_folder, mark) = interrupted(&OutputOptions { workflows: false, fronts: &[], ..everything() });
+    let (_folder, mark) =
+        interrupted(&OutputOptions { workflows: false, fronts: &[], coallocations: false, ..everything() });
     let bytes = postcard::to_allocvec(&mark).unwrap();
     let pinned = format!("{} {:032x}", bytes.len(), xxhash_rust::xxh3::xxh3_128(&bytes));
     insta::assert_snapshot!(pinned, @"178 06388b5aa2bab1c4f2ed54a15219b3c5");

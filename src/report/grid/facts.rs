@@ -4,7 +4,7 @@ use super::super::figures::{count, duration, number, wrapped};
 use super::super::tables::{commands, dedicated, limits, outcomes, processor_time, suspensions};
 use super::WIDTH;
 use super::workflows::workflows;
-use crate::metrics::{ErrorSummary, GridSummary, PlanningSummary, Quantiles};
+use crate::metrics::{CoallocationSummary, ErrorSummary, GridSummary, PlanningSummary, Quantiles};
 use crate::model::{Information, Replan, RunTimes};
 
 pub(super) fn facts(run: &GridSummary) -> Vec<(&'static str, String)> {
@@ -49,8 +49,37 @@ pub(super) fn of_some_jobs(run: &GridSummary) -> impl Iterator<Item = (&'static 
     let dedicated = dedicated(&run.measures).map(|starts| ("dedicated jobs", starts));
     let elastic = run.elastic.as_ref().map(|of| ("elastic commands", commands(of)));
     let limits = run.measures.limits.as_ref().map(|kept| ("limits", limits(kept)));
+    let together = run.coallocation.as_ref().map(|of| ("co-allocated jobs", together(of)));
     let suspended = run.preemption.as_ref().map(|of| ("suspensions", suspensions(of)));
-    dedicated.into_iter().chain(suspended).chain(elastic).chain(limits)
+    dedicated.into_iter().chain(together).chain(suspended).chain(elastic).chain(limits)
+}
+
+/// What became of jobs that were run in parts at several sites.
+fn together(of: &CoallocationSummary) -> String {
+    let CoallocationSummary { jobs, completed, refused, missed, failed, unfinished, .. } = *of;
+    let mut out = format!("{} of {} completed", count(completed), count(jobs));
+    for (number, what) in [
+        (refused, "got no common start"),
+        (missed, "missed it"),
+        (failed, "failed"),
+        (unfinished, "had not ended"),
+    ] {
+        if number > 0 {
+            out += &format!(", {} {what}", count(number));
+        }
+    }
+    if let (Some(delay), Some(slowdown)) = (of.delay_s, of.slowdown) {
+        out += &format!(
+            "; they started {} after their earliest start on average, took {slowdown:.3} times as long because of the links between their parts, and took {} proc-h from jobs that waited",
+            duration(delay),
+            number_of_hours(of.harm_proc_s)
+        );
+    }
+    out
+}
+
+fn number_of_hours(proc_s: f64) -> String {
+    format!("{:.1}", proc_s / 3_600.0)
 }
 
 /// The parts of the wall-clock time of the run; `verb` names the middle one.

@@ -5,8 +5,9 @@ use crate::scenario::keys::{ChurnKeys, MachineKeys, OwnWorkload, PerKwhKey, Rese
 use crate::scenario::kind::forms::PowerCapKey;
 use crate::scenario::kind::key::keys;
 use crate::scenario::kind::named::{LocalPolicy, PowerPolicy};
+use crate::scenario::kind::priced::Priced;
 use crate::scenario::kind::words::{Nothing, Or, Unlimited};
-use crate::units::{Bandwidth, Bytes, CarbonIntensity, EnergyPrice, Span};
+use crate::units::{Bandwidth, Bytes, CarbonIntensity, EnergyPrice, Price, Span};
 
 keys! {
     /// A site: its machines, its local policy, its own users. A site file has the same keys.
@@ -65,6 +66,10 @@ keys! {
         preemption: Option<PreemptionKeys> => "none";
         /// Processors that are kept from the queue for a time: `[[site.reservation]]`.
         reservation: Option<Vec<ReservationKeys>> => "none";
+        /// The part of the processors of each partition that the grid [may reserve](co-allocation.md) at once, from 0 to 1.
+        reservable: f64 = 1.0;
+        /// What the site charges for a reserved core-hour, beside its use: `"0.05/core-h"`.
+        reservation_price: Option<Priced<Price>> => "nothing";
     }
 }
 

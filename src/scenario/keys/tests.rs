@@ -27,8 +27,15 @@ const TABLES: [(&str, &[Part]); 14] = [
     ("machines", &[("", MachineKeys::KEYS)]),
     ("reservation", &[("", ReservationKeys::KEYS)]),
     ("network", &[("", NetworkKeys::KEYS), ("link.", LinkKeys::KEYS), ("place.", PlaceKeys::KEYS)]),
-    ("broker", &[("", BrokerKeys::KEYS), ("planning.", PlanningKeys::KEYS)]),
-    ("workload", &[("", WorkloadKeys::KEYS)]),
+    (
+        "broker",
+        &[
+            ("", BrokerKeys::KEYS),
+            ("planning.", PlanningKeys::KEYS),
+            ("coallocation.", CoallocationKeys::KEYS),
+        ],
+    ),
+    ("workload", &[("", WorkloadKeys::KEYS), ("coallocate.", CoallocateKeys::KEYS)]),
     ("workflow", &[("", WorkflowKeys::KEYS)]),
     ("churn", &[("", ChurnKeys::KEYS), ("group.", GroupKeys::KEYS)]),
     ("event", &[("", EventKeys::KEYS)]),

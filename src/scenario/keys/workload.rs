@@ -69,6 +69,8 @@ keys! {
         at_deadline: Option<AtLimit> => "`\"overrun\"`";
         /// What happens when a job or a workflow costs more than its budget: it goes on (`"overrun"`); it is refused when it is submitted, if its estimate costs more everywhere; or, of jobs only, it is ended when it does (`"kill"`).
         at_budget: Option<AtLimit> => "`\"overrun\"`";
+        /// Which jobs are [run in parts at several sites](co-allocation.md) that start together, portal only: `{ parts = 2, share = 0.25, notice = "1 h" }`.
+        coallocate: Option<CoallocateKeys> => "none";
         /// [Workflows](workflows.md#running-workflows), portal only: a [generator](workflows.md#generators) such as `"montage[tasks=1000]"`, or a file
         /// (WfFormat, DAX, GWF); a path relative to the file that names it, or `archive:NAME`. The keys below belong to it, and of those above the limits (`deadline` to `at_budget`) alone.
         workflow: Option<String>;
@@ -98,6 +100,24 @@ keys! {
         failures: Option<BTreeMap<String, f64>> => "none";
         /// Number of attempts that may fail by themselves, with `failures`: with so many a task has failed.
         task_attempts: Option<u32> => "3";
+    }
+}
+
+keys! {
+    /// Which jobs of a workload are run in parts, and how.
+    CoallocateKeys, "a table such as `{ parts = 2, share = 0.25 }`" {
+        /// Parts of a job, each at a site of its own: 2 to 8. Its processors are divided evenly.
+        parts: u32 = 2;
+        /// The share of its jobs that are run in parts, of those with a processor for each part; drawn for each job.
+        share: f64 = 1.0;
+        /// The time from its submission to its earliest start.
+        notice: Span = Span::ZERO;
+        /// How much later than that it may start.
+        within: Span = Span::from_secs(86_400);
+        /// How often in a second of its run time its parts wait for each other: each time costs the latency between their sites.
+        exchanges: f64 = 0.0;
+        /// What its parts send to each other in a second of its run time: it costs what it takes on the link between their sites.
+        traffic: Bytes = Bytes::ZERO;
     }
 }
 

@@ -6,8 +6,9 @@ use toml::Value;
 use super::{Kind, title};
 use crate::formats::swf::Clean;
 use crate::model::{
-    AtLimit, EstimateBase, FailureAction, Information, InstantOrder, LostData, MemoryOf, MessageKind,
-    OnLeave, Payer, PlacementRule, PlanRepair, Replan, RunTimes, Sharing, TaskOrder, TransferMode,
+    AtLimit, CoallocationGoal, EstimateBase, FailureAction, Information, InstantOrder, LostData, MemoryOf,
+    MessageKind, OnLeave, Payer, PlacementRule, PlanRepair, Replan, RunTimes, Sharing, TaskOrder,
+    TransferMode,
 };
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::names::near;
@@ -142,6 +143,8 @@ pub(crate) enum FaultWord {
     Late,
     /// Messages come again.
     Twice,
+    /// What is said of reservations is lost.
+    Lost,
     /// The directory knows nothing new.
     StaleDirectory,
     /// The directory knows nothing.
@@ -172,16 +175,17 @@ words! {
     Engine { "actors" => Self::Actors, "direct" => Self::Direct }
     FailureAction { "requeue" => Self::Requeue, "resubmit" was "give-back" => Self::Resubmit, "wait" => Self::Wait, "fail" => Self::Fail }
     FaultWord {
-        "partition" => Self::Partition, "late" => Self::Late, "twice" => Self::Twice, "stale-directory" => Self::StaleDirectory,
+        "partition" => Self::Partition, "late" => Self::Late, "twice" => Self::Twice, "lost" => Self::Lost, "stale-directory" => Self::StaleDirectory,
         "empty-directory" => Self::EmptyDirectory, "silent" => Self::Silent, "refuse" => Self::Refuse, "black-hole" => Self::BlackHole,
     }
-    MessageKind { "reports" => Self::Reports, "ends" => Self::Ends, "commands" => Self::Commands }
+    MessageKind { "reports" => Self::Reports, "ends" => Self::Ends, "commands" => Self::Commands, "reservations" => Self::Reservations }
     Information { "reported" => Self::Reported, "forecast" => Self::Forecast }
     InstantOrder { "instant" => Self::Instant, "event" => Self::Event }
     PlacementRule { "lowest" => Self::Lowest, "fastest" => Self::Fastest, "cheapest" => Self::Cheapest, "least-power" => Self::LeastPower }
     Payer { "user" => Self::User, "site" => Self::Site }
     MemoryOf { "processor" => Self::Processor, "job" => Self::Job }
     OnLeave { "wait" => Self::Wait, "lose" => Self::Lose }
+    CoallocationGoal { "earliest" => Self::Earliest, "cheapest" => Self::Cheapest, "gentlest" => Self::Gentlest }
     LostData { "wait" => Self::Wait, "copy" => Self::Copy, "again" => Self::Again }
     TransferMode { "eager" => Self::Eager, "lazy" => Self::Lazy }
     PlanRepair { "lost" => Self::Lost, "rest" => Self::Rest }

@@ -99,6 +99,7 @@ impl Checker<'_> {
             FaultWord::Partition => FaultKind::Partition,
             FaultWord::Late => FaultKind::Late { of, delay: delay()? },
             FaultWord::Twice => FaultKind::Twice { of, delay: delay()? },
+            FaultWord::Lost => FaultKind::Lost,
             FaultWord::StaleDirectory => FaultKind::StaleDirectory,
             FaultWord::EmptyDirectory => FaultKind::EmptyDirectory,
             FaultWord::Silent => FaultKind::Silent,

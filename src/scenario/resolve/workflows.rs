@@ -147,6 +147,7 @@ impl Checker<'_> {
                 failures,
                 believed: limits.and(believed),
             })),
+            coupled: None,
             shaping: Shaping { seed, ..Shaping::default() },
             input: Bytes::ZERO,
             output: Bytes::ZERO,

@@ -4,21 +4,23 @@ use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 
 use super::Checker;
-use crate::model::{AtLimit, BrokerSpec, DayRates, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
+use crate::model::{
+    AtLimit, BrokerSpec, Coupling, DayRates, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec,
+};
 use crate::scenario::archive;
 use crate::scenario::defaults::STDIN;
-use crate::scenario::keys::{OwnWorkload, WorkloadKeys};
+use crate::scenario::keys::{CoallocateKeys, OwnWorkload, WorkloadKeys};
 use crate::scenario::kind::named::Params;
 use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, Workload};
-use crate::units::Price;
+use crate::units::{Bytes, Price};
 use crate::workflow;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::tsafrir::TsafrirSpec;
-use crate::workload::{BudgetRule, LimitRules, Spec};
+use crate::workload::{BudgetRule, CoupledSpec, LimitRules, MOST_PARTS, Spec};
 
 /// The processors on which jobs of a workload may run.
 #[derive(Copy, Clone, Debug)]
@@ -92,6 +94,10 @@ impl Checker<'_> {
             let message = "only the portal submits workflows; write it in a `[[workload]]`";
             return self.refuse(&path.key("workflow"), message);
         }
+        if keys.coallocate.is_some() {
+            let message = "only jobs from the portal run at several sites; write it in a `[[workload]]`";
+            self.wrong(&path.key("coallocate"), message);
+        }
         for (key, given) in [("input", keys.input.is_some()), ("output", keys.output.is_some())] {
             if given {
                 let message = "only jobs from the portal have data; the data of local users is at their site";
@@ -116,6 +122,13 @@ impl Checker<'_> {
         if broker.is_none() && !written.is_empty() {
             let message = "a workload of the portal needs a `[broker]`; the workload of a site belongs into its `[[site]]`";
             self.wrong(&top.item(0), message);
+        }
+        for (at, keys) in written.iter().enumerate() {
+            let parts = keys.coallocate.as_ref().map_or(0, |keys| keys.parts as usize);
+            if parts > sites.len() {
+                let message = format!("{parts} parts need as many sites, and there are {}", sites.len());
+                self.wrong(&top.item(at).key("coallocate").key("parts"), message);
+            }
         }
         let room = Room::of(sites);
         let believed = broker.and_then(|broker| workflow::Estimates::wanted(&broker.workflow));
@@ -219,7 +232,42 @@ impl Checker<'_> {
             input: keys.input.unwrap_or_default(),
             output: keys.output.unwrap_or_default(),
             limits: self.limits(path, keys),
+            coupled: self.coupled(path, keys),
         })
+    }
+
+    /// Which jobs are run in parts.
+    fn coupled(&mut self, path: &Path, keys: &WorkloadKeys) -> Option<CoupledSpec> {
+        let CoallocateKeys { parts, share, notice, within, exchanges, traffic } =
+            *keys.coallocate.as_ref()?;
+        for (key, given) in [("input", keys.input), ("output", keys.output)] {
+            if given.is_some_and(|data| data > Bytes::ZERO) {
+                self.wrong(
+                    &path.key(key),
+                    "jobs that are run in parts have no data; remove it, or `coallocate`",
+                );
+            }
+        }
+        if keys.malleable == Some(true) {
+            self.wrong(
+                &path.key("malleable"),
+                "the parts of a job keep their sizes; remove it, or `coallocate`",
+            );
+        }
+        let path = &path.key("coallocate");
+        if !(2..=MOST_PARTS).contains(&parts) {
+            return self.refuse(&path.key("parts"), format!("{parts} parts are not from 2 to {MOST_PARTS}"));
+        }
+        if !(share > 0.0 && share <= 1.0) {
+            return self
+                .refuse(&path.key("share"), format!("a share of {share} is not above 0 and at most 1"));
+        }
+        if !(0.0..=1e6).contains(&exchanges) {
+            return self
+                .refuse(&path.key("exchanges"), format!("{exchanges} is not from 0 to a million a second"));
+        }
+        let exchanges_ppm = (exchanges * 1e6).round() as u64;
+        Some(CoupledSpec { parts, share, coupling: Coupling { notice, within, exchanges_ppm, traffic } })
     }
 
     /// The limits of the jobs, or of the workflows.

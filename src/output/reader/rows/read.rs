@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{EventRow, FrontRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow};
+use super::{
+    CoallocationRow, EventRow, FrontRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow,
+};
 use crate::model::{Origin, Outcome, ProcSet, RejectReason};
 use crate::output::reader::cells::{SECONDS, number};
 use crate::output::reader::table::{Cells, Row, Wrong};
@@ -123,6 +125,16 @@ row! {
         peak_procs, slr, slowdown, speedup, efficiency, last, run, data, dispatch, queue, lost
     }
     optional { moved_bytes, energy in "energy_j", cost, deadline, budget }
+    beside {}
+}
+
+row! {
+    CoallocationRow as CoallocationRow
+    {
+        job, submitted, earliest, start, length, ended, parts, procs, sites, outcome, tries, messages, slowdown, charge,
+        harm in "harm_proc_s"
+    }
+    optional {}
     beside {}
 }
 
