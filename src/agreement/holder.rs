@@ -63,6 +63,7 @@ impl State {
 impl Holder {
     /// Answers what a coordinator asks.
     pub fn hear(&mut self, id: HoldId, ask: Ask, now: Time, room: &mut dyn Room) -> Answer {
+        self.forget(now);
         match ask {
             Ask::Hold { wanted, lease } => self.hold(id, wanted, lease, now, room),
             Ask::Commit { claim_by } => self.commit(id, claim_by, now),
@@ -153,11 +154,16 @@ impl Holder {
         while let Some((_, id)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
             lapsed.extend(self.take_out(id, room).map(|wanted| (id, wanted)));
         }
+        self.forget(now);
+        lapsed
+    }
+
+    /// Forgets what no message can bring back any more.
+    fn forget(&mut self, now: Time) {
         while let Some((_, id)) = self.forget.first().copied().filter(|(until, _)| *until <= now) {
             self.forget.pop_first();
             self.over.remove(&id);
         }
-        lapsed
     }
 
     /// When something lapses next.

@@ -89,10 +89,8 @@ fn placed(
         at += offered[at..].iter().take_while(|offered| offered.site == site).count();
         let before = table.clone();
         for (offered, cost) in here {
-            for set in 0..sets {
-                let (Some((sum, places)), false) = (&before[set], set >> offered.part & 1 == 1) else {
-                    continue;
-                };
+            for (set, best) in before.iter().enumerate().filter(|(set, _)| set >> offered.part & 1 == 0) {
+                let Some((sum, places)) = best else { continue };
                 let (with, sum) = (set | 1 << offered.part, add(*sum, cost));
                 // Of equal ones that which has the first part at the first pool.
                 let mut places = places.clone();

@@ -10,7 +10,7 @@ use crate::units::{Bandwidth, Bytes, Money, Price, Span, Time};
 pub struct HoldId {
     /// The request: the number at the portal of its first part.
     pub request: u64,
-    /// Which of its alternatives is tried, from 0.
+    /// Which of its alternatives is tried.
     pub round: u32,
     /// The part of the request, from 0.
     pub part: u32,
@@ -18,7 +18,7 @@ pub struct HoldId {
 
 impl std::fmt::Display for HoldId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "request {} part {} round {}", self.request, self.part + 1, self.round + 1)
+        write!(f, "request {} part {} round {}", self.request, self.part + 1, self.round)
     }
 }
 
@@ -116,8 +116,12 @@ pub enum Refusal {
     TooLate,
     /// It is not known: never held, lapsed, or released.
     Unknown,
-    /// The site takes no jobs.
+    /// The site takes no jobs, or no reservations.
     Closed,
+    /// Too few sites can have its parts, or have answered.
+    TooFewSites,
+    /// The sites that have answered offer no common start.
+    NoCommonStart,
 }
 
 impl Refusal {
@@ -129,6 +133,8 @@ impl Refusal {
             Self::TooLate => "too-late",
             Self::Unknown => "lapsed",
             Self::Closed => "closed",
+            Self::TooFewSites => "too-few-sites",
+            Self::NoCommonStart => "no-common-start",
         }
     }
 }
@@ -238,6 +244,6 @@ pub struct CoallocationRecord {
     pub harm: u128,
     /// What became of it.
     pub outcome: CoallocationOutcome,
-    /// The site that refused it last, and why.
+    /// The site that refused it last, or none in particular, and why.
     pub refused: Option<(SiteId, Refusal)>,
 }

@@ -142,10 +142,9 @@ impl Bookings {
             // reservation came due that another job, which runs for longer than was known, leaves short.
             let lately = |then: Time| at.since(then) <= self.wake;
             let short = || !self.strict && due().any(|due| lately(due.start));
-            if starts && self.wake > Span::ZERO {
-                if self.lost.range(..=at).next_back().copied().is_some_and(lately) || short() {
-                    continue;
-                }
+            let lost = || self.lost.range(..=at).next_back().copied().is_some_and(lately);
+            if starts && self.wake > Span::ZERO && (lost() || short()) {
+                continue;
             }
             jobs.sort_unstable();
             let names: Vec<String> = jobs.iter().map(|job| platform.job(*job).to_string()).collect();

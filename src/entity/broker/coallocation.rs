@@ -13,8 +13,9 @@ use crate::broker::{Act, CommonStart, Decision, Offered, Pool, Reason, Task, com
 use crate::entity::mailbox::Moments;
 use crate::entity::{Address, EndedJob, EntityError, Outbox, Stamp, ToBroker, ToDispatcher, ToSite};
 use crate::model::{
-    Coallocated, CoallocationOutcome, CoallocationRecord, Coupling, EventCause, Job, JobRef, MessageKind,
-    Origin, Outcome, PoolId, Record, RecordSink, Refusal, RejectReason, SiteId, StartOffer, TaskId,
+    Coallocated, CoallocationOutcome, CoallocationRecord, CoallocationSpec, Coupling, EventCause, Job,
+    JobRef, MessageKind, Origin, Outcome, PoolId, Record, RecordSink, Refusal, RejectReason, SiteId,
+    StartOffer, TaskId,
 };
 use crate::units::{Money, Rate, Span, Time, Work};
 
@@ -38,7 +39,7 @@ pub(super) struct Coallocations {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Live {
     /// Its parts, until they are sent.
-    jobs: Vec<Box<Job>>,
+    jobs: Vec<Job>,
     parts: Vec<Part>,
     coupling: Coupling,
     submit: Time,
@@ -73,6 +74,8 @@ enum Phase {
         /// For so long.
         length: Span,
     },
+    /// No start was found: sites are asked again later.
+    Resting,
     /// Sites are asked to hold and to commit.
     Agreeing(Coordinator),
     /// The parts are at their sites, or on their way there or back.
@@ -194,7 +197,11 @@ impl Live {
         if ends.len() < self.parts.len() {
             return None;
         }
-        Some(if ends.iter().any(|(_, start)| *start != Some(chosen.start)) {
+        // Who cancels a part, or lets it end at a limit, misses nothing.
+        let misses = |(outcome, start): &(Outcome, Option<Time>)| {
+            *outcome != Outcome::Cancelled && *start != Some(chosen.start)
+        };
+        Some(if ends.iter().any(misses) && !ends.iter().any(|(outcome, _)| *outcome == Outcome::Cancelled) {
             CoallocationOutcome::Missed
         } else if ends.iter().all(|(outcome, _)| *outcome == Outcome::Completed) {
             CoallocationOutcome::Completed
@@ -234,7 +241,7 @@ impl Broker {
         };
         let live = Live {
             parts: together.parts.iter().map(part).collect(),
-            jobs: together.parts.into_iter().map(Box::new).collect(),
+            jobs: together.parts,
             coupling: together.coupling,
             submit,
             phase: Phase::Seeking { asked: BTreeSet::new(), offers: BTreeMap::new(), length: Span::ZERO },
@@ -269,6 +276,7 @@ impl Broker {
         for (at, part) in (0_u32..).zip(&live.parts) {
             sizes.entry(part.procs).or_insert(at);
         }
+        let mut fits_nowhere = false;
         let mut asked: Vec<(usize, u32)> = Vec::new();
         for first in sizes.into_values() {
             let job = Task::new(&live.jobs[first as usize], &[]);
@@ -279,12 +287,22 @@ impl Broker {
             let pools = self.state.pools.iter().enumerate().filter(|(_, pool)| able(pool));
             let mut pools: Vec<(Time, usize)> = pools.map(|(at, pool)| (when(pool), at)).collect();
             pools.sort_unstable();
+            fits_nowhere |= pools.is_empty();
             asked.extend(pools.iter().take(MOST_ASKED).map(|(_, pool)| (*pool, first)));
         }
         let sites: BTreeSet<SiteId> =
             asked.iter().map(|(pool, _)| self.state.pools[*pool].facts.id.site).collect();
-        if sites.len() < live.parts.len() || latest < earliest {
-            return self.refuse_all(request, now, outbox);
+        if sites.len() < live.parts.len() || fits_nowhere {
+            // Sites that are away may come back; those that are too small grow no more.
+            let all = |part: &Job| {
+                let job = Task::new(part, &[]);
+                let able = self.state.pools.iter().filter(|pool| pool.could_run(&job));
+                able.map(|pool| pool.facts.id.site).collect::<BTreeSet<SiteId>>()
+            };
+            let ever: Vec<BTreeSet<SiteId>> = live.jobs.iter().map(all).collect();
+            let sites: BTreeSet<SiteId> = ever.iter().flatten().copied().collect();
+            let is_final = sites.len() < live.parts.len() || ever.iter().any(BTreeSet::is_empty);
+            return self.rest(request, Refusal::TooFewSites, is_final, now, outbox);
         }
         // Which of them it will be is not known: what it takes on the slowest of them, over the worst link between two.
         let slowest =
@@ -382,10 +400,11 @@ impl Broker {
         let not_before = now.time + self.travel(live.parts.len()) * 5 + Span::TICK;
         let goal = self.spec.coallocation.goal;
         let Some(found) = common_start(live.parts.len(), &offered, *length, goal, not_before) else {
-            if let Some(live) = self.state.coallocations.live.get_mut(&request) {
-                live.refused = None;
-            }
-            return self.refuse_all(request, now, outbox);
+            let answered: BTreeSet<SiteId> = offered.iter().map(|offered| offered.site).collect();
+            let too_few = answered.len() < live.parts.len();
+            let why = if too_few { Refusal::TooFewSites } else { Refusal::NoCommonStart };
+            // What those that have all answered cannot offer now, they can later only if something is given up.
+            return self.rest(request, why, false, now, outbox);
         };
         let CommonStart { start, pools, charge, harm } = found;
         let facts = |at: &usize| &self.state.pools[*at].facts;
@@ -427,6 +446,26 @@ impl Broker {
         live.phase = Phase::Agreeing(begun);
         self.state.coallocations.wake_at(request, next);
         self.say(said, now, outbox);
+    }
+
+    /// No start was found: sites are asked again after a lease, if any tries are left.
+    fn rest(&mut self, request: u64, why: Refusal, is_final: bool, now: Stamp, outbox: &mut dyn Outbox) {
+        let CoallocationSpec { tries, lease, .. } = self.spec.coallocation;
+        let Some(live) = self.state.coallocations.live.get_mut(&request) else { return };
+        live.refused = Some((SiteId::GRID, why));
+        // A round that has asked nobody is one, too.
+        if matches!(&live.phase, Phase::Seeking { asked, .. } if asked.is_empty())
+            || live.phase == Phase::Resting
+        {
+            live.round += 1;
+        }
+        let again = now.time + lease;
+        let latest = live.submit + live.coupling.notice + live.coupling.within;
+        if is_final || live.round >= tries || latest < again {
+            return self.refuse_all(request, now, outbox);
+        }
+        live.phase = Phase::Resting;
+        self.state.coallocations.wake_at(request, Some(again));
     }
 
     fn say(&mut self, said: Vec<(HoldId, PoolId, Ask)>, now: Stamp, outbox: &mut dyn Outbox) {
@@ -499,6 +538,10 @@ impl Broker {
                     self.say(said, now, outbox);
                     self.decided(request, verdict, now, outbox)?;
                 }
+                Phase::Resting => {
+                    self.state.coallocations.wake_at(request, None);
+                    self.seek(request, now, outbox);
+                }
                 Phase::Sent => self.state.coallocations.wake_at(request, None),
             }
         }
@@ -560,7 +603,7 @@ impl Broker {
             job.estimate = at_speed_one(chosen.length, speed);
             job.grid.get_or_insert_default().part = Some(HoldId { request, round, part });
             let task = task(&job);
-            self.state.tasks.enter(job, Vec::new());
+            self.state.tasks.enter(Box::new(job), Vec::new());
             let (start, end) = (chosen.start, chosen.start + chosen.length);
             let decision = Decision { task, act: Act::Assign(at), reason: Reason::Reserved, start, end };
             self.carry_out(decision, now, outbox)?;

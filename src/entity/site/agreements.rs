@@ -27,8 +27,8 @@ struct Books<'a, 's> {
 }
 
 /// The name of a hold in the book.
-fn name(id: HoldId) -> String {
-    format!("grid-{}.{}.{}", id.request, id.part + 1, id.round + 1)
+fn name(id: HoldId, wanted: &Wanted) -> String {
+    format!("grid-{}.{}", wanted.job.number, id.round)
 }
 
 /// The processors of a partition that may be reserved at once.
@@ -82,7 +82,7 @@ impl Room for Books<'_, '_> {
         if partition.offers(&there, now).is_empty() {
             return Err(Refusal::NoRoom);
         }
-        let taken = partition.reserve_for(&name(id), wanted, now);
+        let taken = partition.reserve_for(&name(id, wanted), wanted, now);
         self.touched[at] = true;
         taken.map_err(|_| Refusal::NoRoom)
     }
@@ -90,7 +90,7 @@ impl Room for Books<'_, '_> {
     fn give(&mut self, id: HoldId, wanted: &Wanted) {
         let at = wanted.pool.partition.index();
         if let Some(partition) = self.partitions.get_mut(at) {
-            self.touched[at] |= partition.give_up_reservation(&name(id), &mut self.step);
+            self.touched[at] |= partition.give_up_reservation(&name(id, wanted), &mut self.step);
         }
     }
 }

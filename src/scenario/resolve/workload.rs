@@ -130,6 +130,12 @@ impl Checker<'_> {
                 self.wrong(&top.item(at).key("coallocate").key("parts"), message);
             }
         }
+        for (at, keys) in written.iter().enumerate() {
+            if keys.coallocate.is_some() && keys.workflow.is_some() {
+                let message = "a workflow is not run in parts; remove `coallocate`";
+                self.wrong(&top.item(at).key("coallocate"), message);
+            }
+        }
         let room = Room::of(sites);
         let believed = broker.and_then(|broker| workflow::Estimates::wanted(&broker.workflow));
         let mut planned = Vec::new();
@@ -223,7 +229,15 @@ impl Checker<'_> {
             return self.refuse(&path.key("load_factor"), message);
         }
         let workload = self.with_load(path, key, keys.load, workload, &mut shaping, room)?;
-        self.generator(&path.key(key), &workload, who, room)?;
+        let coupled = self.coupled(path, keys);
+        // If all jobs are run in parts, each part needs to fit.
+        let parts = coupled.filter(|coupled| coupled.share >= 1.0).map_or(1, |coupled| coupled.parts);
+        let whole = Room {
+            largest: room.largest.saturating_mul(parts),
+            ever: room.ever.saturating_mul(parts),
+            ..room
+        };
+        self.generator(&path.key(key), &workload, who, whole)?;
         self.estimates(&path.key("estimates"), &shaping.estimates);
         Some(PlannedWorkload {
             entity: entity.to_owned(),
@@ -232,7 +246,7 @@ impl Checker<'_> {
             input: keys.input.unwrap_or_default(),
             output: keys.output.unwrap_or_default(),
             limits: self.limits(path, keys),
-            coupled: self.coupled(path, keys),
+            coupled,
         })
     }
 
@@ -246,6 +260,12 @@ impl Checker<'_> {
                     &path.key(key),
                     "jobs that are run in parts have no data; remove it, or `coallocate`",
                 );
+            }
+        }
+        for (key, given) in [("deadline", keys.deadline.is_some()), ("budget", keys.budget.is_some())] {
+            if given {
+                let message = "jobs that are run in parts have no limits; remove it, or `coallocate`";
+                self.wrong(&path.key(key), message);
             }
         }
         if keys.malleable == Some(true) {
