@@ -181,22 +181,10 @@ impl OutputDir {
     ) -> Result<Self, OutputError> {
         create_folder(folder)?;
         let lock = FolderLock::take(folder)?;
-        let mut stale = vec![
-            SUMMARY,
-            LEDGER,
-            MACHINES,
-            EVENTS,
-            TASKS,
-            WORKFLOWS,
-            TRANSFERS,
-            FRONTS,
-            COALLOCATIONS,
-            SCENARIO,
-            REPLAY,
-            BATSIM,
-        ];
-        stale.extend([STATES, PSTATES, ENERGY, TRACE]);
-        stale.extend((!options.segments).then_some(SEGMENTS));
+        // The summary first: while it is there the folder is that of a finished run.
+        let kept = |name: &&str| *name == JOBS || (*name == SEGMENTS && options.segments);
+        let stale: Vec<&str> =
+            std::iter::once(SUMMARY).chain(ALL.into_iter().filter(|name| !kept(name))).collect();
         remove_stale(folder, &stale)?;
         if options.batsim.is_some() {
             create_folder(&folder.join("batsim"))?;

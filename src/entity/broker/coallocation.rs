@@ -3,213 +3,25 @@
 //! The broker asks sites when they could have the processors, chooses a start that is possible at all of them, and comes to an agreement with these sites
 //! ([`crate::agreement`]). When that stands, the parts go to their sites like any other job. If a part does not complete, the others are ended.
 
+mod state;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
+pub(super) use self::state::Coallocations;
+use self::state::{Chosen, Live, Part, Phase};
 use super::{Broker, record_given_up, task};
 use crate::agreement::{Answer, Ask, Coordinator, HoldId, Terms, Verdict, Wanted};
 use crate::broker::{Act, CommonStart, Decision, Offered, Pool, Reason, Task, common_start};
 use crate::entity::mailbox::Moments;
 use crate::entity::{Address, EndedJob, EntityError, Outbox, Stamp, ToBroker, ToDispatcher, ToSite};
 use crate::model::{
-    Coallocated, CoallocationOutcome, CoallocationRecord, CoallocationSpec, Coupling, EventCause, Job,
-    JobRef, MessageKind, Origin, Outcome, PoolId, Record, RecordSink, Refusal, RejectReason, SiteId,
-    StartOffer, TaskId,
+    Coallocated, CoallocationOutcome, CoallocationSpec, Coupling, EventCause, Job, JobRef, MessageKind,
+    Origin, Outcome, PoolId, Record, Refusal, RejectReason, SiteId, TaskId,
 };
 use crate::units::{Money, Rate, Span, Time, Work};
 
 /// The most pools that are asked for a part: those with the earliest start estimates.
 const MOST_ASKED: usize = 32;
-
-/// All co-allocated jobs that have not ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Coallocations {
-    /// By the number of the first part.
-    live: BTreeMap<u64, Live>,
-    /// When something is due for each.
-    due: BTreeSet<(Time, u64)>,
-    /// Rounds that have failed, until nothing is left of them.
-    failed: BTreeMap<(u64, u32), Coordinator>,
-    /// When something is due for each.
-    failed_due: BTreeSet<(Time, (u64, u32))>,
-}
-
-/// A co-allocated job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Live {
-    /// Its parts, until they are sent.
-    jobs: Vec<Job>,
-    parts: Vec<Part>,
-    coupling: Coupling,
-    submit: Time,
-    phase: Phase,
-    round: u32,
-    messages: u32,
-    chosen: Option<Chosen>,
-    refused: Option<(SiteId, Refusal)>,
-    /// When it wants to be woken.
-    wake: Option<Time>,
-}
-
-/// A part, and its end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Part {
-    job: JobRef,
-    procs: u32,
-    runtime: Span,
-    estimate: Span,
-    /// How it ended, and when it had started.
-    ended: Option<(Outcome, Option<Time>)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Phase {
-    /// Sites are asked for starts.
-    Seeking {
-        /// Who was asked for which part.
-        asked: BTreeSet<(PoolId, u32)>,
-        /// What they have offered.
-        offers: BTreeMap<(PoolId, u32), Vec<StartOffer>>,
-        /// For so long.
-        length: Span,
-    },
-    /// No start was found: sites are asked again later.
-    Resting,
-    /// Sites are asked to hold and to commit.
-    Agreeing(Coordinator),
-    /// The parts are at their sites, or on their way there or back.
-    Sent,
-}
-
-/// The start that was chosen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Chosen {
-    start: Time,
-    length: Span,
-    /// How long the job will run if its estimate is not exact.
-    run: Span,
-    pools: Vec<PoolId>,
-    slowdown_ppm: u64,
-    charge: Money,
-    harm: u128,
-}
-
-impl Coallocations {
-    /// When something is due next.
-    pub(super) fn next(&self) -> Option<Time> {
-        let failed = self.failed_due.first().map(|(due, _)| *due);
-        self.due.first().map(|(due, _)| *due).into_iter().chain(failed).min()
-    }
-
-    /// Whether a task is a part of a co-allocated job.
-    pub(super) fn has(&self, task: TaskId) -> bool {
-        self.part(task).is_some()
-    }
-
-    fn part(&self, task: TaskId) -> Option<(u64, usize)> {
-        let (first, live) = self.live.range(..=task.0).next_back()?;
-        let part = usize::try_from(task.0 - first).ok()?;
-        (part < live.parts.len()).then_some((*first, part))
-    }
-
-    fn wake_at(&mut self, request: u64, wake: Option<Time>) {
-        let Some(live) = self.live.get_mut(&request) else { return };
-        if let Some(before) = std::mem::replace(&mut live.wake, wake) {
-            self.due.remove(&(before, request));
-        }
-        self.due.extend(wake.map(|wake| (wake, request)));
-    }
-
-    /// Keeps a round that has failed for as long as something may be left of it.
-    fn keep_failed(&mut self, id: (u64, u32), failed: Coordinator) {
-        if let Some(next) = failed.next() {
-            self.failed_due.insert((next, id));
-            self.failed.insert(id, failed);
-        }
-    }
-
-    fn take_failed(&mut self, id: (u64, u32)) -> Option<Coordinator> {
-        let failed = self.failed.remove(&id)?;
-        if let Some(next) = failed.next() {
-            self.failed_due.remove(&(next, id));
-        }
-        Some(failed)
-    }
-
-    fn take(&mut self, request: u64) -> Option<Live> {
-        self.wake_at(request, None);
-        self.live.remove(&request)
-    }
-
-    /// Ends the run: jobs that have not been sent end as unfinished. Returns how many there are.
-    pub(super) fn close(&mut self, now: Time, sink: &mut dyn RecordSink) -> u64 {
-        let mut ended = 0;
-        for (request, live) in std::mem::take(&mut self.live) {
-            for job in &live.jobs {
-                ended += 1;
-                sink.record(Record::Job(super::unplaced(job, Outcome::Unfinished, now)));
-            }
-            let _ = request;
-            sink.record(Record::Coallocation(Box::new(live.record(CoallocationOutcome::Unfinished, now))));
-        }
-        self.due.clear();
-        ended
-    }
-}
-
-impl Live {
-    fn procs(&self) -> u32 {
-        self.parts.iter().map(|part| part.procs).sum()
-    }
-
-    fn record(&self, outcome: CoallocationOutcome, end: Time) -> CoallocationRecord {
-        let chosen = self.chosen.as_ref().filter(|_| self.phase == Phase::Sent);
-        CoallocationRecord {
-            end,
-            job: self
-                .parts
-                .first()
-                .map_or(JobRef::new(Origin::Grid, SiteId::GRID, Default::default()), |part| part.job),
-            parts: self.parts.len() as u32,
-            procs: self.procs(),
-            submit: self.submit,
-            earliest: self.submit + self.coupling.notice,
-            start: chosen.map(|chosen| chosen.start),
-            length: chosen.map_or(Span::ZERO, |chosen| chosen.length),
-            sites: chosen.map_or_else(Vec::new, |chosen| chosen.pools.clone()),
-            tries: self.round,
-            messages: self.messages,
-            slowdown_ppm: chosen.map_or(0, |chosen| chosen.slowdown_ppm),
-            charge: chosen.map_or(Money::ZERO, |chosen| chosen.charge),
-            harm: chosen.map_or(0, |chosen| chosen.harm),
-            outcome,
-            refused: self.refused.filter(|_| chosen.is_none()),
-        }
-    }
-
-    /// What has become of it, if all its parts have ended.
-    fn outcome(&self) -> Option<CoallocationOutcome> {
-        let ends: Vec<(Outcome, Option<Time>)> = self.parts.iter().filter_map(|part| part.ended).collect();
-        let Some(chosen) = self.chosen.as_ref().filter(|_| self.phase == Phase::Sent) else {
-            return Some(CoallocationOutcome::Refused);
-        };
-        if ends.len() < self.parts.len() {
-            return None;
-        }
-        // Who cancels a part, or lets it end at a limit, misses nothing.
-        let misses = |(outcome, start): &(Outcome, Option<Time>)| {
-            *outcome != Outcome::Cancelled && *start != Some(chosen.start)
-        };
-        Some(if ends.iter().any(misses) && !ends.iter().any(|(outcome, _)| *outcome == Outcome::Cancelled) {
-            CoallocationOutcome::Missed
-        } else if ends.iter().all(|(outcome, _)| *outcome == Outcome::Completed) {
-            CoallocationOutcome::Completed
-        } else {
-            CoallocationOutcome::Failed
-        })
-    }
-}
 
 /// What takes so long, and so much longer in millionths, rounded up.
 fn slowed(time: Span, by_ppm: u64) -> Span {
@@ -403,7 +215,6 @@ impl Broker {
             let answered: BTreeSet<SiteId> = offered.iter().map(|offered| offered.site).collect();
             let too_few = answered.len() < live.parts.len();
             let why = if too_few { Refusal::TooFewSites } else { Refusal::NoCommonStart };
-            // What those that have all answered cannot offer now, they can later only if something is given up.
             return self.rest(request, why, false, now, outbox);
         };
         let CommonStart { start, pools, charge, harm } = found;
