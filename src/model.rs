@@ -48,7 +48,7 @@ pub use churn::{
 };
 pub use class::{ClassError, ClassifiedBy, EstimateBound, JobClass, JobClasses, SizeBound};
 pub use coallocation::{
-    Coallocated, CoallocationGoal, CoallocationOutcome, CoallocationRecord, CoallocationSpec, Coupling,
+    Coallocated, CoallocationGoal, CoallocationOutcome, CoallocationRecord, CoallocationSpec, Coupling, Holding,
     HoldId, Refusal, Reservable, StartOffer,
 };
 pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};

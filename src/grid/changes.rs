@@ -8,9 +8,10 @@ use std::fmt::Display;
 use thiserror::Error;
 
 use crate::model::{
-    ApplicationSpec, BrokerSpec, DataRates, Embodied, FaultSpec, GridSpec, Heartbeat, Information,
-    InstantOrder, Link, LostData, MachineGroup, PartitionSpec, Payer, PerKwh, PlanRepair, PlanningTime,
-    Replan, RunTimes, Sharing, SiteSpec, SiteTariff, TaskOrder, TransferMode, WorkflowSettings,
+    ApplicationSpec, BrokerSpec, CoallocationSpec, DataRates, Embodied, FaultSpec, GridSpec, Heartbeat,
+    Information, InstantOrder, Link, LostData, MachineGroup, PartitionSpec, Payer, PerKwh, PlanRepair,
+    PlanningTime, Replan, Reservable, RunTimes, Sharing, SiteSpec, SiteTariff, TaskOrder, TransferMode,
+    WorkflowSettings,
 };
 use crate::units::{Bandwidth, Bytes, Rate, Span, Time};
 
@@ -160,6 +161,7 @@ impl Found {
         });
         self.may("power policy", &old.power, &new.power, quoted);
         self.may("what preemption costs", &old.preemption, &new.preemption, ToString::to_string);
+        self.may("what the grid may reserve", &old.reservable, &new.reservable, Reservable::to_string);
         self.may("placement", &old.placement, &new.placement, |rule| rule.name().to_owned());
         let overrun = |allowed: &bool| if *allowed { "allowed".to_owned() } else { "killed".to_owned() };
         let why = "the end of a job is decided at its start";
@@ -406,6 +408,8 @@ impl Found {
             Payer::User => "the user".to_owned(),
             Payer::Site => "the site".to_owned(),
         };
+        let (was, is) = (&old.coallocation, &new.coallocation);
+        self.may("reserves at several sites", was, is, CoallocationSpec::to_string);
         self.may("who pays for failed attempts", &old.failed_attempts, &new.failed_attempts, payer);
         self.faults(old, new);
         self.workflow(&old.workflow, &new.workflow, sites);

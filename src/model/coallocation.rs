@@ -1,5 +1,7 @@
 //! Jobs with parts at several sites, which start together on reserved processors.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Job, JobRef, PoolId, SiteId, TaskId};
@@ -77,11 +79,23 @@ pub enum CoallocationGoal {
     Gentlest,
 }
 
+/// When the sites are asked to hold the processors of the start that was chosen.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Holding {
+    /// At once: the start is reserved.
+    #[default]
+    Ahead,
+    /// When it has come: until then it is *picked without guarantee* (Huang 2004, section 4.3), and others may take the processors.
+    AtStart,
+}
+
 /// How the broker reserves processors at several sites.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoallocationSpec {
     /// Which of the possible starts it chooses.
     pub goal: CoallocationGoal,
+    /// When its processors are held.
+    pub holding: Holding,
     /// How many intervals of possible starts each site offers.
     pub alternatives: u32,
     /// How long a site holds what it is asked for, and keeps what is committed for a job that has not come.
@@ -96,11 +110,32 @@ impl Default for CoallocationSpec {
     fn default() -> Self {
         Self {
             goal: CoallocationGoal::default(),
+            holding: Holding::default(),
             alternatives: 3,
             lease: Span::from_secs(600),
             patience: Span::from_secs(60),
             tries: 3,
         }
+    }
+}
+
+impl fmt::Display for CoallocationSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { goal, holding, alternatives, lease, patience, tries } = self;
+        let goal = match goal {
+            CoallocationGoal::Earliest => "earliest",
+            CoallocationGoal::Cheapest => "cheapest",
+            CoallocationGoal::Gentlest => "gentlest",
+        };
+        let held = match holding {
+            Holding::Ahead => "ahead",
+            Holding::AtStart => "at the start",
+        };
+        let (lease, patience) = (lease.written(), patience.written());
+        write!(
+            f,
+            "the {goal} start of {alternatives} alternatives, held {held} for {lease}, asked again after {patience}, {tries} tries"
+        )
     }
 }
 
@@ -151,6 +186,12 @@ pub struct Reservable {
 impl Default for Reservable {
     fn default() -> Self {
         Self { share_ppm: 1_000_000, price: Price::ZERO }
+    }
+}
+
+impl fmt::Display for Reservable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} % at {}", self.share_ppm as f64 / 1e4, self.price)
     }
 }
 

@@ -27,7 +27,7 @@ use super::kind::words::{All, Any, Done, Engine, Nothing, Or, Unlimited, Virtual
 use crate::broker::outside::NAME as OUTSIDE;
 use crate::metrics::{Definitions, Penalty};
 use crate::model::{
-    CoallocationGoal, CoallocationSpec, Information, JobClasses, Named, Payer, Replan, RunTimes, Sharing,
+    CoallocationGoal, CoallocationSpec, Holding, Information, JobClasses, Named, Payer, Replan, RunTimes, Sharing,
 };
 use crate::store::EngineKind;
 use crate::units::{Bandwidth, Bytes, CarbonIntensity, DataEnergy, DataPrice, Power, Price, Span, Timestamp};
@@ -345,6 +345,8 @@ keys! {
         /// Which of the starts that all sites offer is taken: the `"earliest"`, the `"cheapest"` (by what the sites charge for reserving), or the `"gentlest"`, which takes
         /// the least processor time from jobs that wait at the sites.
         start: CoallocationGoal = CoallocationGoal::Earliest;
+        /// When its processors are held: `"ahead"`, as soon as it is chosen; or `"at-start"`, when it has come. Until then others may take them, and another start is chosen.
+        hold: Holding = Holding::Ahead;
         /// Intervals of possible starts that each site offers.
         alternatives: u32 = CoallocationSpec::default().alternatives;
         /// How long a site holds what it is asked for, and keeps what is committed for a job that has not come.

@@ -3,6 +3,7 @@
 mod applications;
 mod checkpoint;
 mod churn;
+mod coallocation;
 mod drill;
 mod energy;
 mod events;
@@ -26,7 +27,7 @@ use super::tree::{Node, Path};
 use crate::grid::Policies;
 use crate::metrics::{Definitions, Penalty, Window};
 use crate::model::{
-    BrokerSpec, CoallocationSpec, GridSpec, MAX_PROCESSORS, NetworkSpec, PlanningTime, RegistryError, Replan,
+    BrokerSpec, GridSpec, MAX_PROCESSORS, NetworkSpec, PlanningTime, RegistryError, Replan,
     SiteSpec, WorkflowSettings,
 };
 use crate::scenario::document::MOST_SITES;
@@ -125,6 +126,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     checker.unlimited(broker.as_ref(), &portal);
     checker.without_aim(broker.as_ref(), &sites, &portal);
     checker.unused_of_grid(&keys.network, &network.data, broker.as_ref(), &sites, &portal);
+    checker.unused_coallocation(keys);
     let measure = checker.measure(keys);
     checker.without_folder(keys);
     let until = keys.until.value().map(|span| Time::ZERO + span);
@@ -286,35 +288,6 @@ impl Checker<'_> {
             heartbeat: None,
             faults: Vec::new(),
             coallocation: self.coallocation(path, keys),
-        }
-    }
-
-    fn coallocation(&mut self, path: &Path, keys: &BrokerKeys) -> CoallocationSpec {
-        let Some(keys) = &keys.coallocation else { return CoallocationSpec::default() };
-        let path = path.key("coallocation");
-        for (key, is_none) in [
-            ("alternatives", keys.alternatives == 0),
-            ("lease", keys.lease.is_zero()),
-            ("patience", keys.patience.is_zero()),
-            ("tries", keys.tries == 0),
-        ] {
-            if is_none {
-                self.wrong(&path.key(key), "give more than 0: no processors could be reserved");
-            }
-        }
-        if keys.patience > keys.lease {
-            let message = format!(
-                "it is longer than the `lease`, {}: what is held would lapse before the site is asked again",
-                keys.lease.written()
-            );
-            self.wrong(&path.key("patience"), message);
-        }
-        CoallocationSpec {
-            goal: keys.start,
-            alternatives: keys.alternatives,
-            lease: keys.lease,
-            patience: keys.patience,
-            tries: keys.tries,
         }
     }
 

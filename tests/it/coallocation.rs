@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use gridemu::grid::WindowOptions;
+use gridemu::grid::{WindowOptions, changes};
 use gridemu::local::Registry;
 use gridemu::model::{
-    CoallocationGoal, CoallocationOutcome, CoallocationRecord, CoallocationSpec, Coupling, JobId, JobRecord,
-    Origin, Outcome, Record,
+    CoallocationGoal, CoallocationOutcome, CoallocationRecord, CoallocationSpec, Coupling, Holding, JobId,
+    JobRecord, Origin, Outcome, Record,
 };
-use gridemu::units::{Bytes, Span};
+use gridemu::units::{Bytes, Span, Time};
 use gridemu::workload::{Coupled, CoupledSpec};
 use proptest::prelude::*;
 
 use crate::cli::gridemu;
+use crate::forks::forked;
 use crate::grid_same::{all_actors, all_windows};
 use crate::grids::{GridCase, GridRan};
 use crate::legs::{in_legs, same, stretches};
@@ -32,6 +33,8 @@ fn ran(scenario: &str, jobs: &[(u32, u32, u32)]) -> (Vec<String>, Vec<BTreeMap<S
     fs::write(path("grid.swf"), log(jobs)).unwrap();
     // At sites that have local users: four processors for 50 s from 10 on, then for 30 s.
     fs::write(path("local.swf"), log(&[(10, 50, 4), (11, 30, 4)])).unwrap();
+    // And at those that have them later: four processors for a minute from 40 on.
+    fs::write(path("later.swf"), log(&[(40, 60, 4)])).unwrap();
     fs::write(path("run.toml"), scenario).unwrap();
     let out = path("out");
     gridemu(&["run", &path("run.toml"), "--out", &out]).well();
@@ -85,6 +88,25 @@ fn parts_start_together_when_both_sites_have_the_processors() {
     let scenario = format!("{local}{}{}", sites(&["b"], ""), portal("", "{ parts = 2 }"));
     let (jobs, _) = ran(&scenario, &[(20, 20, 4)]);
     assert_eq!(jobs, ["a 90 110 completed", "b 90 110 completed"]);
+}
+
+/// `a` as before: the parts could start at 60. With what is held ahead a job of `b` that comes at 40 has to wait until they have run. If that start is only picked it takes the processors, and when the time has come the
+/// next start is at 100; `a` runs its second job meanwhile.
+#[test]
+fn a_start_that_is_only_picked_may_be_taken_by_others() {
+    let local = sites(&["a"], "policy = 'easy'\nworkload = { log = 'local.swf' }");
+    let later = sites(&["b"], "policy = 'easy'\nworkload = { log = 'later.swf' }");
+    let of = |hold: &str| {
+        let broker = portal(&format!("coallocation = {{ hold = '{hold}', tries = 1 }}"), "{ parts = 2 }");
+        let (jobs, together) = ran(&format!("{local}{later}{broker}"), &[(20, 20, 4)]);
+        (jobs, together[0]["tries"].clone(), together[0]["outcome"].clone())
+    };
+    let (jobs, tries, outcome) = of("ahead");
+    assert_eq!(jobs, ["a 60 80 completed", "b 60 80 completed"]);
+    assert_eq!((tries.as_str(), outcome.as_str()), ("1", "completed"));
+    let (jobs, tries, outcome) = of("at-start");
+    assert_eq!(jobs, ["a 100 120 completed", "b 100 120 completed"]);
+    assert_eq!((tries.as_str(), outcome.as_str()), ("3", "completed"));
 }
 
 /// Messages take 1 s to `a` and 2 s to `b`, so that the sites are 3 s from each other; each second of the run they exchange a word 0.01 times and 1 MB, at 80 Mbit/s. That is 0.03 s
@@ -263,13 +285,57 @@ fn bad_keys_are_told() {
     );
 }
 
+/// What has no effect is told, and jobs that no two sites can reserve for.
+#[test]
+fn what_has_no_effect_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.toml").to_str().unwrap().to_owned();
+    let log = "; MaxProcs: 8\n1 0 -1 9 4 -1 -1 4 9 -1 1 1 1 1 1 1 -1 -1\n";
+    fs::write(folder.path().join("grid.swf"), log).unwrap();
+    let told = |scenario: &str| {
+        fs::write(&path, scenario).unwrap();
+        gridemu(&["check", &path]).well().err.clone()
+    };
+    let says = |scenario: &str, what: &str| {
+        let told = told(scenario);
+        assert!(told.contains(what), "no `{what}` in {told}");
+    };
+    let (two, in_parts) = (sites(&["a", "b"], ""), portal("", "{ parts = 2 }"));
+    let whole = "[broker]\npolicy = 'mct'\n[[workload]]\nlog = 'grid.swf'\n";
+    assert!(!told(&format!("{two}{in_parts}")).contains("reserve"));
+    let closed = sites(&["b"], "reservable = 0");
+    says(
+        &format!("{}{closed}{in_parts}", sites(&["a"], "")),
+        "`workload[0].coallocate.parts`: jobs in 2 parts are all rejected: only one site reserves",
+    );
+    let suspending = sites(&["a", "b"], "policy = 'ss'");
+    says(&format!("{suspending}{in_parts}"), "all rejected: no site reserves processors");
+    let free = sites(&["c"], "reservable = 0\nreservation_price = '1/core-h'");
+    says(
+        &format!("{two}{free}{in_parts}"),
+        "`site.c.reservation_price`: it has no effect: the grid reserves nothing here",
+    );
+    let dear = sites(&["c"], "reservable = 0.5\nreservation_price = '1/core-h'");
+    let lost = "[[fault]]\nkind = 'lost'\nfrom = '1 min'\nfor = '1 min'\n";
+    let nobody = format!("{two}{dear}{lost}{}", whole.replace("'mct'", "'mct'\ncoallocation = {}"));
+    for key in ["broker.coallocation", "site.c.reservation_price", "site.c.reservable", "fault[0].kind"] {
+        says(&nobody, &format!("`{key}`: it has no effect: "));
+    }
+}
+
 fn settings() -> impl Strategy<Value = (CoallocationSpec, CoupledSpec)> {
-    let goals = vec![CoallocationGoal::Earliest, CoallocationGoal::Cheapest, CoallocationGoal::Gentlest];
+    let goals = proptest::sample::select(vec![
+        CoallocationGoal::Earliest,
+        CoallocationGoal::Cheapest,
+        CoallocationGoal::Gentlest,
+    ]);
+    let holds = proptest::sample::select(vec![Holding::Ahead, Holding::AtStart]);
     let times = (1_u64..120, 1_u64..60, 0_u64..100, 0_u64..300);
     let coupled = (2_u32..5, prop_oneof![Just(1.0), Just(0.5)], 0_u64..3_000_000, 0_u64..100_000);
-    (proptest::sample::select(goals), 1_u32..4, 1_u32..4, times, coupled).prop_map(
+    (goals, holds, 1_u32..4, 1_u32..4, times, coupled).prop_map(
         |(
             goal,
+            holding,
             alternatives,
             tries,
             (lease, patience, notice, within),
@@ -280,7 +346,7 @@ fn settings() -> impl Strategy<Value = (CoallocationSpec, CoupledSpec)> {
             let (notice, within) = (Span::from_secs(notice), Span::from_secs(within));
             let coupling = Coupling { notice, within, exchanges_ppm, traffic: Bytes::new(traffic) };
             (
-                CoallocationSpec { goal, alternatives, lease, patience, tries },
+                CoallocationSpec { goal, holding, alternatives, lease, patience, tries },
                 CoupledSpec { parts, share, coupling },
             )
         },
@@ -373,6 +439,24 @@ proptest! {
     #[test]
     fn windows_change_no_record_of_parts(case in cases(), ends in any::<u64>(), lag in 0_u64..100_000_000) {
         all_windows(&case, ends, lag);
+    }
+
+    /// From some instant on the broker reserves otherwise, and sites keep less for it. What is agreed stays.
+    #[test]
+    fn forks_may_reserve_otherwise(
+        case in cases(),
+        (spec, _) in settings(),
+        share in 0_u64..=1_000_000,
+        at in 0_u64..200_000_000,
+    ) {
+        let at = Time::from_micros(at);
+        let mut new = case.spec.clone();
+        new.broker.as_mut().expect("a broker").coallocation = spec;
+        new.sites[0].reservable.share_ppm = share;
+        changes(&case.spec, &new, at).expect("it may change");
+        if let Some((forked, ran, _)) = forked(&case, &new, at) {
+            check(&forked, &ran);
+        }
     }
 
     #[test]

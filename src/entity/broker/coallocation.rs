@@ -15,8 +15,8 @@ use crate::broker::{Act, CommonStart, Decision, Offered, Pool, Reason, Task, com
 use crate::entity::mailbox::Moments;
 use crate::entity::{Address, EndedJob, EntityError, Outbox, Stamp, ToBroker, ToDispatcher, ToSite};
 use crate::model::{
-    Coallocated, CoallocationOutcome, CoallocationSpec, Coupling, EventCause, Job, JobRef, MessageKind,
-    Origin, Outcome, PoolId, Record, Refusal, RejectReason, SiteId, TaskId,
+    Coallocated, CoallocationOutcome, CoallocationSpec, Coupling, EventCause, Holding, Job, JobRef,
+    MessageKind, Origin, Outcome, PoolId, Record, Refusal, RejectReason, SiteId, TaskId,
 };
 use crate::units::{Money, Rate, Span, Time, Work};
 
@@ -58,6 +58,7 @@ impl Broker {
             submit,
             phase: Phase::Seeking { asked: BTreeSet::new(), offers: BTreeMap::new(), length: Span::ZERO },
             round: 0,
+            picked: 0,
             messages: 0,
             chosen: None,
             refused: None,
@@ -73,10 +74,14 @@ impl Broker {
         slowest + self.spec.overhead * parts as u64
     }
 
-    /// The earliest start that there is time to agree on: offers, holds and commitments go to and fro, then the jobs leave.
+    /// How long it takes to agree on a start: offers, holds and commitments go to and fro, then the jobs leave.
+    fn agreeing(&self, live: &Live) -> Span {
+        self.travel(live.parts.len()) * 7 + Span::SECOND
+    }
+
+    /// The earliest start that there is time to agree on.
     fn not_before(&self, live: &Live, now: Time) -> Time {
-        let travel = self.travel(live.parts.len());
-        (live.submit + live.coupling.notice).max(now + travel * 7 + Span::SECOND)
+        (live.submit + live.coupling.notice).max(now + self.agreeing(live))
     }
 
     /// Asks sites for starts.
@@ -218,6 +223,13 @@ impl Broker {
             return self.rest(request, why, false, now, outbox);
         };
         let CommonStart { start, pools, charge, harm } = found;
+        let early = start.since(now.time + self.agreeing(live));
+        if self.spec.coallocation.holding == Holding::AtStart && !early.is_zero() {
+            let Some(live) = self.state.coallocations.live.get_mut(&request) else { return };
+            live.phase = Phase::Resting;
+            live.picked += 1;
+            return self.state.coallocations.wake_at(request, Some(now.time + early));
+        }
         let facts = |at: &usize| &self.state.pools[*at].facts;
         let sites: BTreeSet<SiteId> = pools.iter().map(|at| facts(at).id.site).collect();
         let slowdown_ppm = self.slowdown(&live.coupling, &sites);
@@ -272,7 +284,7 @@ impl Broker {
         }
         let again = now.time + lease;
         let latest = live.submit + live.coupling.notice + live.coupling.within;
-        if is_final || live.round >= tries || latest < again {
+        if is_final || live.failed() >= tries || latest < again {
             return self.refuse_all(request, now, outbox);
         }
         live.phase = Phase::Resting;
@@ -387,7 +399,7 @@ impl Broker {
                     .coallocations
                     .live
                     .get(&request)
-                    .is_some_and(|live| live.round < self.spec.coallocation.tries);
+                    .is_some_and(|live| live.failed() < self.spec.coallocation.tries);
                 if again {
                     self.seek(request, now, outbox);
                 } else {

@@ -6,7 +6,7 @@ use toml::Value;
 use super::{Kind, title};
 use crate::formats::swf::Clean;
 use crate::model::{
-    AtLimit, CoallocationGoal, EstimateBase, FailureAction, Information, InstantOrder, LostData, MemoryOf,
+    AtLimit, CoallocationGoal, EstimateBase, FailureAction, Holding, Information, InstantOrder, LostData, MemoryOf,
     MessageKind, OnLeave, Payer, PlacementRule, PlanRepair, Replan, RunTimes, Sharing, TaskOrder,
     TransferMode,
 };
@@ -186,6 +186,7 @@ words! {
     MemoryOf { "processor" => Self::Processor, "job" => Self::Job }
     OnLeave { "wait" => Self::Wait, "lose" => Self::Lose }
     CoallocationGoal { "earliest" => Self::Earliest, "cheapest" => Self::Cheapest, "gentlest" => Self::Gentlest }
+    Holding { "ahead" => Self::Ahead, "at-start" => Self::AtStart }
     LostData { "wait" => Self::Wait, "copy" => Self::Copy, "again" => Self::Again }
     TransferMode { "eager" => Self::Eager, "lazy" => Self::Lazy }
     PlanRepair { "lost" => Self::Lost, "rest" => Self::Rest }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::Checker;
 use crate::entity::{EntityError, Site};
 use crate::local::{PowerPolicy, SleepRule};
-use crate::model::{JobId, Reservable, Reservation, Reserved, SiteSpec};
+use crate::model::{JobId, Reservation, Reserved, SiteSpec};
 use crate::scenario::keys::{OutputKeys, ReservationKeys, SiteKeys};
 use crate::scenario::kind::forms::PowerCapKey;
 use crate::scenario::names::{near, there};
@@ -100,19 +100,6 @@ impl Checker<'_> {
             // Other errors are told as if there were none.
             let _ = spec.cap_power(None);
         }
-    }
-
-    fn reservable(&mut self, path: &Path, keys: &SiteKeys) -> Reservable {
-        if !(0.0..=1.0).contains(&keys.reservable) {
-            let message =
-                format!("{} is no part of the processors: give 0 (none) to 1 (all)", keys.reservable);
-            self.wrong(&path.key("reservable"), message);
-        }
-        let price = keys.reservation_price.as_ref();
-        let currency = price.and_then(|price| price.currency.as_deref());
-        self.currency(&path.key("reservation_price"), currency, "of a reserved core-hour");
-        let price = price.map(|price| price.value).unwrap_or_default();
-        Reservable { share_ppm: (keys.reservable.clamp(0.0, 1.0) * 1e6).round() as u64, price }
     }
 
     fn reservation(

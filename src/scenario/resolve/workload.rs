@@ -5,22 +5,22 @@ use std::path::{Path as FilePath, PathBuf};
 
 use super::Checker;
 use crate::model::{
-    AtLimit, BrokerSpec, Coupling, DayRates, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec,
+    AtLimit, BrokerSpec, DayRates, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec,
 };
 use crate::scenario::archive;
 use crate::scenario::defaults::STDIN;
-use crate::scenario::keys::{CoallocateKeys, OwnWorkload, WorkloadKeys};
+use crate::scenario::keys::{OwnWorkload, WorkloadKeys};
 use crate::scenario::kind::named::Params;
 use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, Workload};
-use crate::units::{Bytes, Price};
+use crate::units::Price;
 use crate::workflow;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::tsafrir::TsafrirSpec;
-use crate::workload::{BudgetRule, CoupledSpec, LimitRules, MOST_PARTS, Spec};
+use crate::workload::{BudgetRule, LimitRules, Spec};
 
 /// The processors on which jobs of a workload may run.
 #[derive(Copy, Clone, Debug)]
@@ -124,17 +124,7 @@ impl Checker<'_> {
             self.wrong(&top.item(0), message);
         }
         for (at, keys) in written.iter().enumerate() {
-            let parts = keys.coallocate.as_ref().map_or(0, |keys| keys.parts as usize);
-            if parts > sites.len() {
-                let message = format!("{parts} parts need as many sites, and there are {}", sites.len());
-                self.wrong(&top.item(at).key("coallocate").key("parts"), message);
-            }
-        }
-        for (at, keys) in written.iter().enumerate() {
-            if keys.coallocate.is_some() && keys.workflow.is_some() {
-                let message = "a workflow is not run in parts; remove `coallocate`";
-                self.wrong(&top.item(at).key("coallocate"), message);
-            }
+            self.parts(&top.item(at), keys, sites);
         }
         let room = Room::of(sites);
         let believed = broker.and_then(|broker| workflow::Estimates::wanted(&broker.workflow));
@@ -248,46 +238,6 @@ impl Checker<'_> {
             limits: self.limits(path, keys),
             coupled,
         })
-    }
-
-    /// Which jobs are run in parts.
-    fn coupled(&mut self, path: &Path, keys: &WorkloadKeys) -> Option<CoupledSpec> {
-        let CoallocateKeys { parts, share, notice, within, exchanges, traffic } =
-            *keys.coallocate.as_ref()?;
-        for (key, given) in [("input", keys.input), ("output", keys.output)] {
-            if given.is_some_and(|data| data > Bytes::ZERO) {
-                self.wrong(
-                    &path.key(key),
-                    "jobs that are run in parts have no data; remove it, or `coallocate`",
-                );
-            }
-        }
-        for (key, given) in [("deadline", keys.deadline.is_some()), ("budget", keys.budget.is_some())] {
-            if given {
-                let message = "jobs that are run in parts have no limits; remove it, or `coallocate`";
-                self.wrong(&path.key(key), message);
-            }
-        }
-        if keys.malleable == Some(true) {
-            self.wrong(
-                &path.key("malleable"),
-                "the parts of a job keep their sizes; remove it, or `coallocate`",
-            );
-        }
-        let path = &path.key("coallocate");
-        if !(2..=MOST_PARTS).contains(&parts) {
-            return self.refuse(&path.key("parts"), format!("{parts} parts are not from 2 to {MOST_PARTS}"));
-        }
-        if !(share > 0.0 && share <= 1.0) {
-            return self
-                .refuse(&path.key("share"), format!("a share of {share} is not above 0 and at most 1"));
-        }
-        if !(0.0..=1e6).contains(&exchanges) {
-            return self
-                .refuse(&path.key("exchanges"), format!("{exchanges} is not from 0 to a million a second"));
-        }
-        let exchanges_ppm = (exchanges * 1e6).round() as u64;
-        Some(CoupledSpec { parts, share, coupling: Coupling { notice, within, exchanges_ppm, traffic } })
     }
 
     /// The limits of the jobs, or of the workflows.

@@ -34,7 +34,10 @@ pub(super) struct Live {
     pub(super) coupling: Coupling,
     pub(super) submit: Time,
     pub(super) phase: Phase,
+    /// Starts that were sought.
     pub(super) round: u32,
+    /// How many of them were too far away to hold yet.
+    pub(super) picked: u32,
     pub(super) messages: u32,
     pub(super) chosen: Option<Chosen>,
     pub(super) refused: Option<(SiteId, Refusal)>,
@@ -148,6 +151,11 @@ impl Coallocations {
 }
 
 impl Live {
+    /// Starts that were sought in vain.
+    pub(super) fn failed(&self) -> u32 {
+        self.round - self.picked
+    }
+
     pub(super) fn procs(&self) -> u32 {
         self.parts.iter().map(|part| part.procs).sum()
     }
