@@ -102,7 +102,7 @@ pub struct CoallocationSpec {
     pub lease: Span,
     /// How long an answer is waited for.
     pub patience: Span,
-    /// How many starts are tried before the job is rejected.
+    /// How many starts are tried, one after the other, before the job is rejected.
     pub tries: u32,
 }
 

@@ -353,7 +353,7 @@ keys! {
         lease: Span = CoallocationSpec::default().lease;
         /// How long an answer is waited for before the site is asked again.
         patience: Span = CoallocationSpec::default().patience;
-        /// Starts that are tried before the job is rejected.
+        /// Starts that are tried, one after the other, before the job is rejected.
         tries: u32 = CoallocationSpec::default().tries;
     }
 }

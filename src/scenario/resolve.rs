@@ -303,6 +303,15 @@ impl Checker<'_> {
         if interval.is_zero() {
             return;
         }
+        let slowest = (1..=sites.len()).map(|at| network.link(0, at).latency).max().unwrap_or_default();
+        if broker.replan == Replan::EveryReport && broker.recall_queued && interval <= slowest * 2 {
+            let message = format!(
+                "jobs that wait at sites are recalled with every report, each {}, and take {} there and back: they may never start, and the run never end; give a longer `monitoring_interval`, or `recall_queued = false`",
+                interval.told(),
+                (slowest * 2).told()
+            );
+            self.warn(&path.key("replan"), message);
+        }
         let of_site = |(at, site): (usize, &SiteSpec)| {
             let sent = network.link(0, at + 1).latency.micros() / interval.micros();
             sent.saturating_mul(site.partitions.len() as u64)

@@ -227,7 +227,7 @@ impl Broker {
         if self.spec.coallocation.holding == Holding::AtStart && !early.is_zero() {
             let Some(live) = self.state.coallocations.live.get_mut(&request) else { return };
             live.phase = Phase::Resting;
-            live.picked += 1;
+            live.picked = live.round;
             return self.state.coallocations.wake_at(request, Some(now.time + early));
         }
         let facts = |at: &usize| &self.state.pools[*at].facts;

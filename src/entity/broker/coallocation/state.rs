@@ -36,7 +36,7 @@ pub(super) struct Live {
     pub(super) phase: Phase,
     /// Starts that were sought.
     pub(super) round: u32,
-    /// How many of them were too far away to hold yet.
+    /// How many of them there were when one was last found that was too far away to hold yet.
     pub(super) picked: u32,
     pub(super) messages: u32,
     pub(super) chosen: Option<Chosen>,
@@ -151,7 +151,7 @@ impl Coallocations {
 }
 
 impl Live {
-    /// Starts that were sought in vain.
+    /// Starts that were sought in vain, one after the other.
     pub(super) fn failed(&self) -> u32 {
         self.round - self.picked
     }
