@@ -48,8 +48,8 @@ pub use churn::{
 };
 pub use class::{ClassError, ClassifiedBy, EstimateBound, JobClass, JobClasses, SizeBound};
 pub use coallocation::{
-    Coallocated, CoallocationGoal, CoallocationOutcome, CoallocationRecord, CoallocationSpec, Coupling, Holding,
-    HoldId, Refusal, Reservable, StartOffer,
+    Coallocated, CoallocationGoal, CoallocationOutcome, CoallocationRecord, CoallocationSpec, Coupling,
+    HoldId, Holding, Refusal, Reservable, StartOffer,
 };
 pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
 pub use enactment::{

@@ -325,7 +325,9 @@ fn nothing_to_see(rule: Rule, segments: bool) -> &'static str {
         Rule::Place | Rule::Down | Rule::SameProcessors | Rule::Attempts if !segments => {
             "the folder has no segments.csv"
         }
-        Rule::Reservation => "no site has reservations of its own (those of the broker are looked at by `together`)",
+        Rule::Reservation => {
+            "no site has reservations of its own (those of the broker are looked at by `together`)"
+        }
         Rule::Draining => "no machine drains",
         Rule::Down => "no machine of this run leaves or joins",
         Rule::Precedence => "no job of this run follows another or has input",

@@ -27,7 +27,8 @@ use super::kind::words::{All, Any, Done, Engine, Nothing, Or, Unlimited, Virtual
 use crate::broker::outside::NAME as OUTSIDE;
 use crate::metrics::{Definitions, Penalty};
 use crate::model::{
-    CoallocationGoal, CoallocationSpec, Holding, Information, JobClasses, Named, Payer, Replan, RunTimes, Sharing,
+    CoallocationGoal, CoallocationSpec, Holding, Information, JobClasses, Named, Payer, Replan, RunTimes,
+    Sharing,
 };
 use crate::store::EngineKind;
 use crate::units::{Bandwidth, Bytes, CarbonIntensity, DataEnergy, DataPrice, Power, Price, Span, Timestamp};

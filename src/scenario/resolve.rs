@@ -27,8 +27,8 @@ use super::tree::{Node, Path};
 use crate::grid::Policies;
 use crate::metrics::{Definitions, Penalty, Window};
 use crate::model::{
-    BrokerSpec, GridSpec, MAX_PROCESSORS, NetworkSpec, PlanningTime, RegistryError, Replan,
-    SiteSpec, WorkflowSettings,
+    BrokerSpec, GridSpec, MAX_PROCESSORS, NetworkSpec, PlanningTime, RegistryError, Replan, SiteSpec,
+    WorkflowSettings,
 };
 use crate::scenario::document::MOST_SITES;
 use crate::scenario::kind::quantity::Quantity;

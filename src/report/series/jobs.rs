@@ -14,6 +14,7 @@ use crate::metrics::{Backlog, Window};
 use crate::model::{JobClasses, Origin, Outcome};
 use crate::output::{JobRow, ReadError, RunFolder};
 use crate::units::Time;
+use crate::workload::Coupled;
 
 /// With fewer measured jobs than this, jobs are only divided into classes on request.
 const CLASSED: usize = 50;
@@ -48,6 +49,8 @@ pub(crate) struct Jobs {
     /// First starts and ends of those that started.
     runs: Vec<(u64, u64)>,
     origins: [bool; 2],
+    /// Numbers of the jobs that were run in parts at several sites.
+    in_parts: FxHashSet<u64>,
     /// Whether classes were requested, by the run or by the reader.
     classed: bool,
 }
@@ -100,7 +103,7 @@ pub(super) struct Colours {
 impl Colours {
     pub(super) fn of(&self, fact: &Fact, origin: Origin) -> u16 {
         let at = if self.by_origin {
-            usize::from(origin == Origin::Grid)
+            usize::from(origin == Origin::Grid) + usize::from(fact.is_part)
         } else {
             self.of.get(usize::from(fact.group)).copied().unwrap_or(0)
         };
@@ -121,6 +124,9 @@ impl Jobs {
             classes.cloned().or(of_run).and_then(|classes| Some((classes.criteria(), classes.meaning()?)));
         let window = window(folder);
         let mut jobs = Self { span: (u64::MAX, 0), groups, meaning, classed, ..Self::default() };
+        for row in folder.coallocations()?.into_iter().flatten() {
+            jobs.in_parts.insert(row?.job);
+        }
         for row in folder.jobs()? {
             jobs.job(&row?, window, places);
         }
@@ -168,6 +174,7 @@ impl Jobs {
             killed: row.outcome == Outcome::Killed,
             attempts: row.attempts,
             again: false,
+            is_part: row.origin == Origin::Grid && self.in_parts.contains(&(row.job % Coupled::APART)),
             end,
             wait,
         };
@@ -205,8 +212,10 @@ impl Jobs {
     /// the grid and of sites, by origin.
     pub(super) fn colours(&self) -> Colours {
         if !self.classed && self.origins == [true, true] {
-            let names = ["local jobs", "jobs of the grid"].map(str::to_owned);
-            return Colours { by_origin: true, of: Vec::new(), names: names.into() };
+            let mut names = vec!["local jobs", "jobs of the grid"];
+            names.extend((!self.in_parts.is_empty()).then_some("parts of jobs at several sites"));
+            let names = names.into_iter().map(str::to_owned).collect();
+            return Colours { by_origin: true, of: Vec::new(), names };
         }
         let (of, names) = self.groups.coloured();
         Colours { by_origin: false, of, names }

@@ -39,6 +39,8 @@ pub(super) struct Fact {
     pub(super) attempts: u32,
     /// Whether this attempt completed although the task ran again later.
     pub(super) again: bool,
+    /// Whether it is a part of a job that runs at several sites.
+    pub(super) is_part: bool,
     pub(super) end: u64,
     pub(super) wait: u64,
 }
@@ -46,7 +48,7 @@ pub(super) struct Fact {
 impl Fact {
     /// Facts of a job that is missing in the table of jobs.
     pub(super) const NONE: Self =
-        Self { group: 0, killed: false, attempts: 1, again: false, end: 0, wait: 0 };
+        Self { group: 0, killed: false, attempts: 1, again: false, is_part: false, end: 0, wait: 0 };
 }
 
 /// A period in which an attempt held processors.

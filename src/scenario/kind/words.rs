@@ -6,8 +6,8 @@ use toml::Value;
 use super::{Kind, title};
 use crate::formats::swf::Clean;
 use crate::model::{
-    AtLimit, CoallocationGoal, EstimateBase, FailureAction, Holding, Information, InstantOrder, LostData, MemoryOf,
-    MessageKind, OnLeave, Payer, PlacementRule, PlanRepair, Replan, RunTimes, Sharing, TaskOrder,
+    AtLimit, CoallocationGoal, EstimateBase, FailureAction, Holding, Information, InstantOrder, LostData,
+    MemoryOf, MessageKind, OnLeave, Payer, PlacementRule, PlanRepair, Replan, RunTimes, Sharing, TaskOrder,
     TransferMode,
 };
 use crate::scenario::kind::reading::Reading;

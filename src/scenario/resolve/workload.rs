@@ -4,9 +4,7 @@ use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 
 use super::Checker;
-use crate::model::{
-    AtLimit, BrokerSpec, DayRates, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec,
-};
+use crate::model::{AtLimit, BrokerSpec, DayRates, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
 use crate::scenario::archive;
 use crate::scenario::defaults::STDIN;
 use crate::scenario::keys::{OwnWorkload, WorkloadKeys};
