@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gridemu::grid::Grid;
 use gridemu::local::policies::packing::{Item, Packer};
-use gridemu::local::{Awake, BackfillWindow, Cursor, Entry, Profile, Queue, Registry, Releases};
+use gridemu::local::{Awake, BackfillWindow, Cursor, Entry, Profile, Queue, Registry, Releases, SlotRequest};
 use gridemu::model::{Job, JobKey, ProcSet, Record, RecordSink, SiteSpec};
 use gridemu::units::{Span, Time};
 use gridemu::workload::Jobs;
@@ -46,6 +46,16 @@ fn profile(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("earliest_at_a_random_instant", steps), |b| {
             let mut draw = Draw(2);
             b.iter(|| made.earliest(Time::from_secs(draw.below(end)), Span::from_secs(90), 16));
+        });
+        // As a site answers that has so many reservations.
+        group.bench_function(BenchmarkId::new("three_offers_from_a_random_instant_on", steps), |b| {
+            let mut draw = Draw(2);
+            b.iter(|| {
+                let earliest = Time::from_secs(draw.below(end));
+                let latest = earliest + Span::from_secs(86_400);
+                let duration = Span::from_secs(90);
+                made.offers(&SlotRequest { procs: 16, duration, earliest, latest, alternatives: 3 })
+            });
         });
         group.bench_function(BenchmarkId::new("reserve_and_release", steps), |b| {
             let (mut draw, mut profile) = (Draw(3), made.clone());
