@@ -223,7 +223,7 @@ impl Base {
         checker.calendar.traces = traces.clone();
         let drill = keys.drill.as_ref().map(|keys| checker.drill(keys));
         let resolved = resolve::resolve(&keys, &mut checker);
-        let Some(resolved) = resolved else { return Err(ScenarioError::new(checker.problems)) };
+        let Some(resolved) = resolved else { return Err(checker.problems.into()) };
         let table = match keys.show() {
             Some(toml::Value::Table(table)) => table,
             _ => toml::Table::new(),
@@ -235,8 +235,8 @@ impl Base {
             text,
             hash,
             idle: checker.idle,
-            fine: ScenarioError::new(checker.fine).0,
-            warnings: ScenarioError::new(checker.warnings).0,
+            fine: checker.fine.sorted(),
+            warnings: checker.warnings.sorted(),
             traces: checker.calendar.lines,
             groups: checker.calendar.groups,
             trace_notes: checker.calendar.notes,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fmt, io};
 
-use crate::units::line;
+use crate::units::{grouped, line};
 
 /// A mistake in a scenario, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,14 @@ pub struct Problem {
     order: (usize, usize),
 }
 
-/// All problems of a scenario in the order of the file; at least one.
+/// Problems as they are found: a file of megabytes may be nothing else, and each takes a look at the lines before it.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    told: Vec<Problem>,
+    more: usize,
+}
+
+/// All problems of a scenario in the order of the file; at least one. Of very many the first ones found, and how many more there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError(pub Vec<Problem>);
 
@@ -40,6 +47,49 @@ impl Problem {
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+}
+
+impl Problems {
+    /// How many are told.
+    pub(crate) const MOST: usize = 100;
+
+    /// Adds a problem, which is only put into words if it will be told.
+    pub(crate) fn add(&mut self, problem: impl FnOnce() -> Problem) {
+        if self.told.len() < Self::MOST {
+            self.told.push(problem());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.told.len() + self.more
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.told.is_empty()
+    }
+
+    /// Those that are told of what was added since there were `before`.
+    pub(crate) fn since(&mut self, before: usize) -> &mut [Problem] {
+        self.told.get_mut(before..).unwrap_or_default()
+    }
+
+    /// In the order of the file, with a last one that says how many there are beyond those.
+    pub(crate) fn sorted(self) -> Vec<Problem> {
+        let mut sorted = ScenarioError::new(self.told).0;
+        if self.more > 0 {
+            let message = format!("there are {} more, which are not told", grouped(self.more as u64));
+            sorted.push(Problem::new("", "", message));
+        }
+        sorted
+    }
+}
+
+impl From<Problems> for ScenarioError {
+    fn from(problems: Problems) -> Self {
+        Self(problems.sorted())
     }
 }
 

@@ -18,6 +18,8 @@ mod unused;
 mod workflows;
 mod workload;
 
+use std::fmt::Display;
+
 use rustc_hash::FxHashSet;
 
 use super::document::Document;
@@ -33,7 +35,7 @@ use crate::model::{
 use crate::scenario::document::MOST_SITES;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Engine, Or};
-use crate::scenario::problem::Problem;
+use crate::scenario::problem::{Problem, Problems};
 use crate::units::{Span, Time, grouped};
 pub(super) use energy::Calendar;
 
@@ -46,14 +48,14 @@ const MOST_REPORTS: u64 = 1_000_000;
 pub(super) struct Checker<'a> {
     pub(super) document: &'a Document,
     pub(super) policies: &'a Policies,
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Problems,
     /// Values without effect, because they need a folder or another key that the scenario does not have. An option or a campaign may
     /// give it, so only a run refuses them.
     pub(super) idle: Vec<Problem>,
     /// Intervals so short that their events may outnumber all others.
-    pub(super) fine: Vec<Problem>,
+    pub(super) fine: Problems,
     /// What is valid and should be looked at before figures are trusted.
-    pub(super) warnings: Vec<Problem>,
+    pub(super) warnings: Problems,
     /// When the run begins, and what has been read of traces.
     pub(super) calendar: Calendar,
 }
@@ -68,7 +70,7 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     }
     if written.is_empty() {
         let message = "the scenario has no site; add a `[[site]]` with a `name` and `machines`";
-        checker.problems.push(checker.document.problem(&top.key("site"), message));
+        checker.wrong(&top.key("site"), message);
     }
     if written.len() > MOST_SITES {
         let message = format!("there are {} sites; the most is {MOST_SITES}", written.len());
@@ -184,10 +186,10 @@ impl<'a> Checker<'a> {
         Self {
             document,
             policies,
-            problems: Vec::new(),
+            problems: Problems::default(),
             idle: Vec::new(),
-            fine: Vec::new(),
-            warnings: Vec::new(),
+            fine: Problems::default(),
+            warnings: Problems::default(),
             calendar: Calendar::default(),
         }
     }
@@ -200,7 +202,7 @@ impl<'a> Checker<'a> {
                 "{who} every {}, and so many events may keep the run from advancing; {instead}",
                 interval.told()
             );
-            self.fine.push(self.document.problem(path, message));
+            self.fine.add(|| self.document.problem(path, message));
         }
     }
 }
@@ -208,12 +210,23 @@ impl<'a> Checker<'a> {
 impl Checker<'_> {
     /// Notes a problem with the value at `path`.
     pub(super) fn wrong(&mut self, path: &Path, message: impl Into<String>) {
-        self.problems.push(self.document.problem(path, message));
+        self.problems.add(|| self.document.problem(path, message));
+    }
+
+    /// Notes a problem with the value at `path`, and what to do about it if that is known.
+    pub(super) fn wrong_so(&mut self, path: &Path, error: &dyn Display, hint: Option<&str>) {
+        self.problems.add(|| {
+            let problem = self.document.problem(path, error.to_string());
+            match hint {
+                Some(hint) => problem.with_hint(hint),
+                None => problem,
+            }
+        });
     }
 
     /// Notes that a valid value should be looked at.
     fn warn(&mut self, path: &Path, message: impl Into<String>) {
-        self.warnings.push(self.document.problem(path, message));
+        self.warnings.add(|| self.document.problem(path, message));
     }
 
     /// Notes a problem with the value at `path`, which is then not resolved.
@@ -224,13 +237,11 @@ impl Checker<'_> {
 
     /// Notes that the policy at `path` is unknown, or that its parameters are invalid.
     pub(super) fn no_policy(&mut self, path: &Path, error: &RegistryError) {
-        let problem = self.document.problem(path, error.to_string());
-        self.problems.push(match error {
-            RegistryError::Unknown { .. } => {
-                problem.with_hint("`gridemu policies` lists them with their parameters")
-            }
-            RegistryError::Param(_) => problem,
-        });
+        let hint = match error {
+            RegistryError::Unknown { .. } => Some("`gridemu policies` lists them with their parameters"),
+            RegistryError::Param(_) => None,
+        };
+        self.wrong_so(path, error, hint);
     }
 
     fn broker(&mut self, path: &Path, keys: &BrokerKeys, seed: u64, pools: usize) -> BrokerSpec {

@@ -102,6 +102,18 @@ fn everything_that_does_not_fit_is_told_at_once() {
     assert_eq!(error.lines().count(), told.len(), "what two sites share is told once: {error}");
 }
 
+/// A file of megabytes may be nothing but mistakes: a hundred are told, and the number of the others.
+#[test]
+fn of_very_many_problems_the_first_are_told() {
+    let keys: String = (0..3_000).map(|key| format!("key{key} = 1\n")).collect();
+    let events: String = (0..3_000).map(|at| format!("[[event]]\nat = '{at} s'\nleave = 'b'\n")).collect();
+    for text in [format!("{keys}{SITE}"), format!("{SITE}{events}")] {
+        let error = scenario(&text).unwrap_err();
+        assert_eq!(error.lines().count(), 101, "{error}");
+        assert!(error.ends_with("\nerror: there are 2,900 more, which are not told"), "{error}");
+    }
+}
+
 keys! {
     /// Keys of which two have other names now.
     Renamed, "a table" {

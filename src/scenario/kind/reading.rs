@@ -3,7 +3,7 @@
 use super::Kind;
 use super::key::KeyInfo;
 use crate::scenario::names::near;
-use crate::scenario::problem::{Problem, ScenarioError};
+use crate::scenario::problem::{Problems, ScenarioError};
 use crate::scenario::tree::{Entry, Node, Origins, Path, Place, Step, Table, Value};
 
 /// Reads a whole tree.
@@ -15,7 +15,7 @@ pub(crate) fn read<T: Kind>(root: &Node, origins: &Origins) -> Result<T, Scenari
     let read = T::read(root, &mut reading);
     match read {
         Some(read) if reading.problems.is_empty() => Ok(read),
-        _ => Err(ScenarioError::new(reading.problems)),
+        _ => Err(reading.problems.into()),
     }
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Reading<'a> {
     origins: &'a Origins,
     /// The path of the value that is being read.
     path: Path,
-    problems: Vec<Problem>,
+    problems: Problems,
 }
 
 /// A table that is being read.
@@ -42,13 +42,13 @@ pub(crate) struct Keys<'n> {
 pub(crate) struct Wrong;
 
 impl<'a> Reading<'a> {
-    pub(super) const fn new(root: &'a Node, origins: &'a Origins) -> Self {
-        Self { root, origins, path: Path(Vec::new()), problems: Vec::new() }
+    pub(super) fn new(root: &'a Node, origins: &'a Origins) -> Self {
+        Self { root, origins, path: Path(Vec::new()), problems: Problems::default() }
     }
 
     /// Notes a problem at a place.
     fn wrong_at(&mut self, at: Place, message: impl Into<String>) {
-        self.problems.push(self.root.problem_at(self.origins, at, &self.path, message));
+        self.problems.add(|| self.root.problem_at(self.origins, at, &self.path, message));
     }
 
     /// Notes a problem with a value.
@@ -69,12 +69,12 @@ impl<'a> Reading<'a> {
 
     /// Appends a text to the problems noted since there were `before` of them, except to those that end with a question.
     pub(super) fn add_to(&mut self, before: usize, more: &str) {
-        let noted = self.problems[before..].iter_mut().filter(|problem| !problem.message.ends_with('?'));
+        let noted = self.problems.since(before).iter_mut().filter(|problem| !problem.message.ends_with('?'));
         noted.for_each(|problem| problem.message += more);
     }
 
     /// The number of problems.
-    pub(super) const fn wrongs(&self) -> usize {
+    pub(super) fn wrongs(&self) -> usize {
         self.problems.len()
     }
 

@@ -34,8 +34,7 @@ impl Checker<'_> {
             Ok(kind) if kind.is_built_in() => kind,
             Ok(kind) => {
                 let message = format!("this gridemu is built without the feature `{kind}`");
-                let problem = self.document.problem(&path.key("database"), message);
-                self.problems.push(problem.with_hint(BUILD_REDB));
+                self.wrong_so(&path.key("database"), &message, Some(BUILD_REDB));
                 EngineKind::default()
             }
             Err(_) => {

@@ -237,11 +237,7 @@ impl Checker<'_> {
             // The files of a run that is over need not be there any more.
             Err(_) if self.document.kept => Trace::absent(short(file)),
             Err(error) => {
-                let problem = self.document.problem(&at, error.to_string());
-                self.problems.push(match error.hint() {
-                    Some(hint) => problem.with_hint(hint),
-                    None => problem,
-                });
+                self.wrong_so(&at, &error, error.hint());
                 return None;
             }
         };
