@@ -15,7 +15,7 @@ mod portal;
 mod quiescence;
 mod site;
 
-pub use broker::{AwaitedFile, Broker, BrokerSave, BrokerTally};
+pub use broker::{AwaitedFile, Broker, BrokerSave, BrokerTally, Reserving};
 pub use directory::Directory;
 pub use dispatcher::{DispatchTally, Dispatcher, Whereabouts};
 pub use error::EntityError;

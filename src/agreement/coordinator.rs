@@ -85,24 +85,9 @@ impl Coordinator {
         begun
     }
 
-    /// Its parts.
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
     /// Its round.
     pub fn round(&self) -> u32 {
         self.round
-    }
-
-    /// Whether the jobs may go, or have gone.
-    pub fn is_agreed(&self) -> bool {
-        self.phase == Phase::Over && self.parts.iter().all(|part| part.answer == Some(Answer::Committed))
-    }
-
-    /// From when on nothing is left of it anywhere, unless jobs have claimed it.
-    pub fn until(&self) -> Time {
-        self.claim_by
     }
 
     /// When it wants to be woken.
@@ -184,13 +169,6 @@ impl Coordinator {
             }
         }
         None
-    }
-
-    /// Gives the request up, as its owner wants it no more.
-    pub fn give_up(&mut self, now: Time, send: &mut dyn FnMut(HoldId, &Wanted, Ask)) {
-        if !matches!(self.phase, Phase::Releasing | Phase::Over) {
-            self.fail(None, now, send);
-        }
     }
 
     fn fail(

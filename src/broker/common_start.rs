@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::{CoallocationGoal, SiteId, StartOffer};
-use crate::units::{Span, Time};
+use crate::units::{Money, Span, Time};
 
 /// What a pool offers for a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,8 +14,6 @@ pub struct Offered {
     pub pool: usize,
     /// Its site.
     pub site: SiteId,
-    /// Processors of the part there.
-    pub procs: u32,
     /// The intervals of starts.
     pub offers: Vec<StartOffer>,
 }
@@ -27,10 +25,21 @@ pub struct CommonStart {
     pub start: Time,
     /// The places of the pools, by part.
     pub pools: Vec<usize>,
-    /// What the sites charge in sum, in 10⁻⁹.
-    pub charge: i128,
-    /// Processor time that is taken from jobs which wait now, in microseconds.
-    pub harm: u128,
+}
+
+impl CommonStart {
+    /// What the sites charge in sum if the processors are reserved for so long, and the processor time that is taken from jobs which wait now, in
+    /// microseconds. `offered` is what the start was chosen from.
+    pub fn costs(&self, offered: &[Offered], length: Span) -> (Money, u128) {
+        let of_part = |(part, pool): (usize, &usize)| {
+            let here = offered.iter().find(|offered| offered.part == part && offered.pool == *pool)?;
+            cost(here, self.start, length, CoallocationGoal::Earliest)
+        };
+        let costs = self.pools.iter().enumerate().filter_map(of_part);
+        let (charge, harm) =
+            costs.fold((0, 0), |(charge, harm), (_, more, worse)| (charge + more, harm + worse));
+        (Money::from_nanos(charge), harm)
+    }
 }
 
 /// What a part costs at a pool if it starts at an instant: what counts, then the charge and the harm.
@@ -101,15 +110,13 @@ fn placed(
             }
         }
     }
-    let ((counted, charge, harm), pools) = table.pop()??;
-    Some((counted, CommonStart { start, pools, charge, harm }))
+    let ((counted, ..), pools) = table.pop()??;
+    Some((counted, CommonStart { start, pools }))
 }
 
 fn cost(offered: &Offered, start: Time, length: Span, goal: CoallocationGoal) -> Option<Cost> {
     let offer = offered.offers.iter().find(|offer| offer.from <= start && start <= offer.until)?;
-    let taken = offer.busy_until.min(start + length).since(start);
-    let harm = u128::from(offered.procs) * u128::from(taken.micros());
-    let charge = offer.charge.nanos();
+    let (charge, harm) = (offer.charge(length).nanos(), offer.harm(start, length));
     let counted = match goal {
         CoallocationGoal::Earliest => 0,
         CoallocationGoal::Cheapest => u128::try_from(charge).unwrap_or(0),
@@ -123,7 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::units::Money;
+    use crate::units::Price;
 
     const GOALS: [CoallocationGoal; 3] =
         [CoallocationGoal::Earliest, CoallocationGoal::Cheapest, CoallocationGoal::Gentlest];
@@ -181,9 +188,9 @@ mod tests {
                 let offers = offers.into_iter().map(|(gap, more, charge, busy)| {
                     let from = since + gap;
                     since = from + more + 1;
-                    StartOffer { from: Time::from_secs(from), until: Time::from_secs(from + more), charge: Money::from_nanos(charge), busy_until: Time::from_secs(busy) }
+                    StartOffer { from: Time::from_secs(from), until: Time::from_secs(from + more), procs, price: Price::from_nanos(3_600_000 * charge), busy_until: Time::from_secs(busy) }
                 }).collect();
-                offered.push(Offered { part: part % parts, pool, site: SiteId(site), procs, offers });
+                offered.push(Offered { part: part % parts, pool, site: SiteId(site), offers });
             }
             offered.sort_by_key(|offered| offered.site);
             let (length, not_before) = (Span::from_secs(length), Time::from_secs(not_before));
@@ -195,8 +202,9 @@ mod tests {
                 if goal == CoallocationGoal::Earliest {
                     prop_assert_eq!(found.start, start);
                 } else {
-                    let of = |found: &CommonStart| if goal == CoallocationGoal::Cheapest { found.charge as u128 } else { found.harm };
-                    prop_assert!(of(&found) == counted, "{goal:?}: {found:?}, and {counted} at {start}");
+                    let (charge, harm) = found.costs(&offered, length);
+                    let found_at = if goal == CoallocationGoal::Cheapest { charge.nanos() as u128 } else { harm };
+                    prop_assert!(found_at == counted, "{goal:?}: {found:?}, and {counted} at {start}");
                 }
                 prop_assert_eq!(found.pools.len(), parts);
             }

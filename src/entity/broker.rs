@@ -34,6 +34,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::awaited::AwaitedFile;
 use self::coallocation::Coallocations;
+pub use self::coallocation::Reserving;
 use self::data::{Copying, Data, place_of};
 use self::engine::Engine;
 use self::limits::Expiring;

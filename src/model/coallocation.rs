@@ -85,7 +85,7 @@ pub enum Holding {
     /// At once: the start is reserved.
     #[default]
     Ahead,
-    /// When it has come: until then it is *picked without guarantee* (Huang 2004, section 4.3), and others may take the processors.
+    /// When it has come: until then it is *picked without guarantee* (Huang 2004, section 5.2), and others may take the processors.
     AtStart,
 }
 
@@ -199,11 +199,19 @@ impl Reservable {
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
+}
 
-    /// What reserving so many processors for so long costs.
-    pub fn cost(&self, procs: u32, length: Span) -> Money {
-        let used = i128::from(procs) * i128::from(length.micros());
+impl StartOffer {
+    /// What reserving its processors for so long costs.
+    pub fn charge(&self, length: Span) -> Money {
+        let used = i128::from(self.procs) * i128::from(length.micros());
         Money::from_nanos(used.saturating_mul(i128::from(self.price.nanos())) / 3_600_000_000)
+    }
+
+    /// Processor time that is taken from jobs which wait now, in microseconds, if they are reserved from `start` on for so long.
+    pub fn harm(&self, start: Time, length: Span) -> u128 {
+        let taken = self.busy_until.min(start + length).since(start);
+        u128::from(self.procs) * u128::from(taken.micros())
     }
 }
 
@@ -214,8 +222,10 @@ pub struct StartOffer {
     pub from: Time,
     /// The last one.
     pub until: Time,
-    /// What reserving the processors costs there.
-    pub charge: Money,
+    /// Processors that are reserved then: those that were asked for, in whole allocation units.
+    pub procs: u32,
+    /// What a reserved core-hour costs.
+    pub price: Price,
     /// When the jobs that wait now would have been served: what is reserved before then is taken from them.
     pub busy_until: Time,
 }

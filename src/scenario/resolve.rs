@@ -129,6 +129,9 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     checker.without_aim(broker.as_ref(), &sites, &portal);
     checker.unused_of_grid(&keys.network, &network.data, broker.as_ref(), &sites, &portal);
     checker.unused_coallocation(keys);
+    if let Some(broker) = &broker {
+        checker.hasty(broker, &portal, &network, sites.len());
+    }
     let measure = checker.measure(keys);
     checker.without_folder(keys);
     let until = keys.until.value().map(|span| Time::ZERO + span);

@@ -285,6 +285,38 @@ fn bad_keys_are_told() {
     );
 }
 
+/// Two sites of speed 1 and one of a quarter of it, which reserves nothing: what is charged is for the hour that is reserved, not for the four that would be needed
+/// on the slow one. It harms nobody.
+#[test]
+fn what_is_reserved_is_charged() {
+    let site = |name: &str, speed: &str, keys: &str| {
+        format!(
+            "[[site]]\nname = '{name}'\nmachines = [{{ class = 'node', count = 4, cores = 1, speed = {speed} }}]\nreservation_price = '1/core-h'\n{keys}\n"
+        )
+    };
+    let slow = site("c", "0.25", "reservable = 0");
+    let scenario =
+        format!("{}{}{slow}{}", site("a", "1", ""), site("b", "1", ""), portal("", "{ parts = 2 }"));
+    let (jobs, together) = ran(&scenario, &[(20, 3600, 4)]);
+    assert_eq!(jobs, ["a 21 3621 completed", "b 21 3621 completed"]);
+    let of = |name: &str| together[0][name].as_str();
+    assert_eq!((of("length"), of("charge"), of("harm_proc_s")), ("3600", "4", "0"));
+}
+
+/// What the broker does for a job at several sites until it leaves is told in words.
+#[test]
+fn explain_tells_what_is_picked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("grid.swf"), "; MaxProcs: 8\n1 20 -1 20 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n").unwrap();
+    let broker = portal("coallocation = { hold = 'at-start' }", "{ parts = 2, notice = '10 min' }");
+    fs::write(path("run.toml"), format!("{}{broker}", sites(&["a", "b"], ""))).unwrap();
+    gridemu(&["run", &path("run.toml"), "--out", &path("out")]).well();
+    let told = gridemu(&["explain", &path("out"), "--job", "1"]).well().out.clone();
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("a common start at 620 s is picked, and held when it comes"), "{told}");
+}
+
 /// What has no effect is told, and jobs that no two sites can reserve for.
 #[test]
 fn what_has_no_effect_is_told() {
@@ -316,9 +348,24 @@ fn what_has_no_effect_is_told() {
         "`site.c.reservation_price`: it has no effect: the grid reserves nothing here",
     );
     let dear = sites(&["c"], "reservable = 0.5\nreservation_price = '1/core-h'");
+    let late =
+        "[[fault]]\nkind = 'late'\nof = ['reservations']\ndelay = '1 s'\nfrom = '1 min'\nfor = '1 min'\n";
     let lost = "[[fault]]\nkind = 'lost'\nfrom = '1 min'\nfor = '1 min'\n";
-    let nobody = format!("{two}{dear}{lost}{}", whole.replace("'mct'", "'mct'\ncoallocation = {}"));
-    for key in ["broker.coallocation", "site.c.reservation_price", "site.c.reservable", "fault[0].kind"] {
+    let hasty = format!(
+        "{two}[network]\nlatency = '2 s'\n{}",
+        portal("coallocation = { patience = '4 s', lease = '8 s' }", "{ parts = 2 }")
+    );
+    for key in ["patience", "lease"] {
+        says(&hasty, &format!("`broker.coallocation.{key}`: it is over before it can be used"));
+    }
+    let nobody = format!("{two}{dear}{lost}{late}{}", whole.replace("'mct'", "'mct'\ncoallocation = {}"));
+    for key in [
+        "broker.coallocation",
+        "site.c.reservation_price",
+        "site.c.reservable",
+        "fault[0].kind",
+        "fault[1].of",
+    ] {
         says(&nobody, &format!("`{key}`: it has no effect: "));
     }
 }

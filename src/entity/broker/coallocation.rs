@@ -8,6 +8,7 @@ mod state;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use self::state::Coallocations;
+pub use self::state::Reserving;
 use self::state::{Chosen, Live, Part, Phase};
 use super::{Broker, record_given_up, task};
 use crate::agreement::{Answer, Ask, Coordinator, HoldId, Terms, Verdict, Wanted};
@@ -15,10 +16,10 @@ use crate::broker::{Act, CommonStart, Decision, Offered, Pool, Reason, Task, com
 use crate::entity::mailbox::Moments;
 use crate::entity::{Address, EndedJob, EntityError, Outbox, Stamp, ToBroker, ToDispatcher, ToSite};
 use crate::model::{
-    Coallocated, CoallocationOutcome, CoallocationSpec, Coupling, EventCause, Holding, Job, JobRef,
-    MessageKind, Origin, Outcome, PoolId, Record, Refusal, RejectReason, SiteId, TaskId,
+    Coallocated, CoallocationGoal, CoallocationOutcome, CoallocationSpec, Coupling, EventCause, Holding, Job,
+    JobRef, MessageKind, Origin, Outcome, PoolId, Record, Refusal, RejectReason, SiteId, TaskId,
 };
-use crate::units::{Money, Rate, Span, Time, Work};
+use crate::units::{Rate, Span, Time, Work};
 
 /// The most pools that are asked for a part: those with the earliest start estimates.
 const MOST_ASKED: usize = 32;
@@ -41,6 +42,11 @@ fn at_speed_one(time: Span, speed: Rate) -> Span {
 }
 
 impl Broker {
+    /// What is done for a job that is a part of one at several sites, until it is sent.
+    pub fn reserving(&self, job: JobRef) -> Option<Reserving> {
+        self.state.coallocations.reserving(job)
+    }
+
     /// Takes a co-allocated job.
     pub(super) fn coallocate(&mut self, together: Coallocated, now: Stamp, outbox: &mut dyn Outbox) {
         let (request, submit) = (together.first_task.0, together.submit());
@@ -88,7 +94,11 @@ impl Broker {
     fn seek(&mut self, request: u64, now: Stamp, outbox: &mut dyn Outbox) {
         let Some(live) = self.state.coallocations.live.get(&request) else { return };
         let earliest = self.not_before(live, now.time);
-        let latest = (live.submit + live.coupling.notice + live.coupling.within).max(earliest);
+        let latest = live.submit + live.coupling.notice + live.coupling.within;
+        if live.round > 0 && latest < earliest {
+            return self.refuse_all(request, now, outbox);
+        }
+        let latest = latest.max(earliest);
         let mut sizes: BTreeMap<u32, u32> = BTreeMap::new();
         for (at, part) in (0_u32..).zip(&live.parts) {
             sizes.entry(part.procs).or_insert(at);
@@ -210,35 +220,40 @@ impl Broker {
             let Some(at) = self.pool_at(*pool) else { continue };
             let procs = live.parts[*first as usize].procs;
             for (part, _) in live.parts.iter().enumerate().filter(|(_, part)| part.procs == procs) {
-                offered.push(Offered { part, pool: at, site: pool.site, procs, offers: offers.clone() });
+                offered.push(Offered { part, pool: at, site: pool.site, offers: offers.clone() });
             }
         }
         // What is left of the way: to hold, to commit, and of the jobs.
         let not_before = now.time + self.travel(live.parts.len()) * 5 + Span::TICK;
-        let goal = self.spec.coallocation.goal;
-        let Some(found) = common_start(live.parts.len(), &offered, *length, goal, not_before) else {
+        let CoallocationSpec { goal, holding, .. } = self.spec.coallocation;
+        let sought = |goal| common_start(live.parts.len(), &offered, *length, goal, not_before);
+        // A start can be held when there is just the time left that it takes to agree on it.
+        let soon = now.time + self.agreeing(live);
+        let comes = live.was_picked().then(|| sought(CoallocationGoal::Earliest)).flatten();
+        let Some(found) = comes.filter(|found| found.start <= soon).or_else(|| sought(goal)) else {
             let answered: BTreeSet<SiteId> = offered.iter().map(|offered| offered.site).collect();
             let too_few = answered.len() < live.parts.len();
             let why = if too_few { Refusal::TooFewSites } else { Refusal::NoCommonStart };
             return self.rest(request, why, false, now, outbox);
         };
-        let CommonStart { start, pools, charge, harm } = found;
-        let early = start.since(now.time + self.agreeing(live));
-        if self.spec.coallocation.holding == Holding::AtStart && !early.is_zero() {
+        let CommonStart { start, ref pools } = found;
+        if holding == Holding::AtStart && soon < start {
             let Some(live) = self.state.coallocations.live.get_mut(&request) else { return };
-            live.phase = Phase::Resting;
+            live.phase = Phase::Picked(start);
             live.picked = live.round;
-            return self.state.coallocations.wake_at(request, Some(now.time + early));
+            let due = now.time + start.since(soon);
+            return self.state.coallocations.wake_at(request, Some(due));
         }
         let facts = |at: &usize| &self.state.pools[*at].facts;
         let sites: BTreeSet<SiteId> = pools.iter().map(|at| facts(at).id.site).collect();
         let slowdown_ppm = self.slowdown(&live.coupling, &sites);
         let longest = |of: &dyn Fn(&Part) -> Span| {
-            let each = live.parts.iter().zip(&pools).map(|(part, at)| at_speed(of(part), facts(at).speed));
+            let each = live.parts.iter().zip(pools).map(|(part, at)| at_speed(of(part), facts(at).speed));
             slowed(each.max().unwrap_or_default(), slowdown_ppm)
         };
         let length = longest(&|part| part.estimate).max(Span::TICK);
         let run = longest(&|part| part.runtime);
+        let (charge, harm) = found.costs(&offered, length);
         let ids: Vec<PoolId> = pools.iter().map(|at| facts(at).id).collect();
         let wanted: Vec<Wanted> = live
             .parts
@@ -264,7 +279,6 @@ impl Broker {
             });
         let next = begun.next();
         let Some(live) = self.state.coallocations.live.get_mut(&request) else { return };
-        let charge = Money::from_nanos(charge);
         live.chosen = Some(Chosen { start, length, run, pools: ids, slowdown_ppm, charge, harm });
         live.phase = Phase::Agreeing(begun);
         self.state.coallocations.wake_at(request, next);
@@ -361,7 +375,7 @@ impl Broker {
                     self.say(said, now, outbox);
                     self.decided(request, verdict, now, outbox)?;
                 }
-                Phase::Resting => {
+                Phase::Resting | Phase::Picked(_) => {
                     self.state.coallocations.wake_at(request, None);
                     self.seek(request, now, outbox);
                 }
@@ -385,10 +399,12 @@ impl Broker {
                 let all = &mut self.state.coallocations;
                 all.wake_at(request, None);
                 let Some(live) = all.live.get_mut(&request) else { return Ok(()) };
-                if let Some((part, why)) = why {
+                // Who has not answered is nobody in particular.
+                let refused = why.and_then(|(part, why)| {
                     let pool = live.chosen.as_ref().and_then(|chosen| chosen.pools.get(part as usize));
-                    live.refused = pool.map(|pool| (pool.site, why));
-                }
+                    pool.map(|pool| (pool.site, why))
+                });
+                live.refused = Some(refused.unwrap_or((SiteId::GRID, Refusal::TooLate)));
                 let seeking =
                     Phase::Seeking { asked: BTreeSet::new(), offers: BTreeMap::new(), length: Span::ZERO };
                 if let Phase::Agreeing(failed) = std::mem::replace(&mut live.phase, seeking) {

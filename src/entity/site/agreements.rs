@@ -108,8 +108,9 @@ impl Site {
             let slots =
                 if may { within_quota(books, &slot, self.spec.reservable, now.time) } else { Vec::new() };
             let busy_until = books.busy_until(now.time);
-            let charge = self.spec.reservable.cost(procs, slot.duration);
-            let offer = |slot: &Slot| StartOffer { from: slot.start, until: slot.until, charge, busy_until };
+            let price = self.spec.reservable.price;
+            let offer =
+                |slot: &Slot| StartOffer { from: slot.start, until: slot.until, procs, price, busy_until };
             offers.extend(slots.iter().map(offer));
         }
         let pool = PoolId { site: self.id, partition };

@@ -244,6 +244,23 @@ pub enum WaitPlace {
         /// Why the pool was best to which it would go then.
         reason: crate::broker::Reason,
     },
+    /// With the broker, which asks sites when they have processors for all parts of its job.
+    Asks,
+    /// With the broker: no common start was offered.
+    AsksAgain {
+        /// When sites are asked again, in seconds.
+        at_s: f64,
+    },
+    /// With the broker: a common start is picked, and held when it comes.
+    Picked {
+        /// The start, in seconds.
+        start_s: f64,
+    },
+    /// With the broker: sites are asked to hold a common start.
+    Agrees {
+        /// The start, in seconds.
+        start_s: f64,
+    },
     /// With the dispatcher: this site has reached its limit of grid jobs.
     Held(String),
     /// With the dispatcher, which sends jobs to this site one after the other.

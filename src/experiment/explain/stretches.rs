@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::facts::{Stretch, WaitPlace};
 use super::watch::Place;
-use crate::entity::{Site, Whereabouts};
+use crate::entity::{Reserving, Site, Whereabouts};
 use crate::grid::Grid;
 use crate::local::{Blocker, Explanation, Partition};
 use crate::model::{JobRef, SiteId};
@@ -92,6 +92,10 @@ impl Stretches {
             Place::PutOff(until, reason) => {
                 WaitPlace::PutOff { until_s: until.as_secs_f64(), reason: *reason }
             }
+            Place::Reserves(Reserving::Asks) => WaitPlace::Asks,
+            Place::Reserves(Reserving::AsksAgain(at)) => WaitPlace::AsksAgain { at_s: at.as_secs_f64() },
+            Place::Reserves(Reserving::Picked(start)) => WaitPlace::Picked { start_s: start.as_secs_f64() },
+            Place::Reserves(Reserving::Agrees(start)) => WaitPlace::Agrees { start_s: start.as_secs_f64() },
             Place::Blocked => WaitPlace::Predecessors,
             Place::Engine => WaitPlace::Engine,
             // As it is when the stretch begins.

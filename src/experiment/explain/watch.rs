@@ -3,7 +3,7 @@
 use super::facts::{AssignedTo, ComparedFront, ComparedPool, ComparedSchedule};
 use super::stretches::place_name;
 use crate::broker::{Candidate, PutOff, Reason, TaskState, TracedFront, TracedSchedule};
-use crate::entity::Whereabouts;
+use crate::entity::{Reserving, Whereabouts};
 use crate::grid::Grid;
 use crate::local::{Phase, View};
 use crate::model::{
@@ -73,6 +73,8 @@ pub(super) enum Place {
     Turn(TaskId, SiteId),
     /// With the broker until then: its policy has put it off.
     PutOff(Time, Reason),
+    /// With the broker, which reserves a common start for it and the other parts of its job.
+    Reserves(Reserving),
     /// With the broker until its files are at its site.
     Files(TaskId, SiteId),
     /// With the dispatcher.
@@ -150,7 +152,10 @@ impl Watch {
         if self.at.is_none() {
             self.search(grid);
         }
-        self.at_site(grid, now).unwrap_or(Place::Nowhere)
+        self.at_site(grid, now).unwrap_or_else(|| {
+            let broker = grid.broker().filter(|_| self.job.origin() == Origin::Grid);
+            broker.and_then(|broker| broker.reserving(self.job)).map_or(Place::Nowhere, Place::Reserves)
+        })
     }
 
     /// The assignment of the job at this instant, if the broker has made one.

@@ -171,6 +171,10 @@ impl WaitPlace {
             | Self::PutOff { .. }
             | Self::Predecessors
             | Self::Engine
+            | Self::Asks
+            | Self::AsksAgain { .. }
+            | Self::Picked { .. }
+            | Self::Agrees { .. }
             | Self::Turn { .. }
             | Self::Files { .. } => "at the broker".to_owned(),
             Self::Held(site) | Self::Outgoing(site) => format!("at the dispatcher, for {site}"),
@@ -197,6 +201,18 @@ impl WaitPlace {
                 };
                 return format!("it waits for {hour}, until {until_s} s");
             }
+            Self::AsksAgain { at_s } => {
+                return format!(
+                    "the sites offer no common start for the parts of its job, and are asked again at {at_s} s"
+                );
+            }
+            Self::Picked { start_s } => {
+                return format!("a common start at {start_s} s is picked, and held when it comes");
+            }
+            Self::Agrees { start_s } => {
+                return format!("the sites are asked to hold processors for its parts from {start_s} s on");
+            }
+            Self::Asks => "sites are asked when they have processors for all parts of its job",
             Self::Waking { until_s, .. } => {
                 return format!(
                     "it has its processors, and begins at {until_s} s, when the last of its machines is awake"

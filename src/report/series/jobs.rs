@@ -49,7 +49,7 @@ pub(crate) struct Jobs {
     /// First starts and ends of those that started.
     runs: Vec<(u64, u64)>,
     origins: [bool; 2],
-    /// Numbers of the jobs that were run in parts at several sites.
+    /// Numbers of the parts of jobs that run at several sites.
     in_parts: FxHashSet<u64>,
     /// Whether classes were requested, by the run or by the reader.
     classed: bool,
@@ -125,7 +125,8 @@ impl Jobs {
         let window = window(folder);
         let mut jobs = Self { span: (u64::MAX, 0), groups, meaning, classed, ..Self::default() };
         for row in folder.coallocations()?.into_iter().flatten() {
-            jobs.in_parts.insert(row?.job);
+            let row = row?;
+            jobs.in_parts.extend((0..u64::from(row.parts)).map(|part| row.job + part * Coupled::APART));
         }
         for row in folder.jobs()? {
             jobs.job(&row?, window, places);
@@ -174,7 +175,7 @@ impl Jobs {
             killed: row.outcome == Outcome::Killed,
             attempts: row.attempts,
             again: false,
-            is_part: row.origin == Origin::Grid && self.in_parts.contains(&(row.job % Coupled::APART)),
+            is_part: row.origin == Origin::Grid && self.in_parts.contains(&row.job),
             end,
             wait,
         };

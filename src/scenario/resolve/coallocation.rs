@@ -3,9 +3,10 @@
 use super::Checker;
 use crate::entity::Site;
 use crate::local::SleepRule;
-use crate::model::{CoallocationSpec, Coupling, Reservable, SiteSpec};
+use crate::model::{BrokerSpec, CoallocationSpec, Coupling, MessageKind, NetworkSpec, Reservable, SiteSpec};
 use crate::scenario::keys::{BrokerKeys, CoallocateKeys, ScenarioKeys, SiteKeys, WorkloadKeys};
 use crate::scenario::kind::words::FaultWord;
+use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::units::Bytes;
 use crate::workload::{CoupledSpec, MOST_PARTS};
@@ -138,6 +139,36 @@ impl Checker<'_> {
         keeps && awake && site.reservable.share_ppm > 0
     }
 
+    /// Warns of times that are over before an answer can come, so that all jobs in parts are rejected.
+    pub(super) fn hasty(
+        &mut self,
+        broker: &BrokerSpec,
+        portal: &[PlannedWorkload],
+        network: &NetworkSpec,
+        sites: usize,
+    ) {
+        let Some(parts) = portal.iter().filter_map(|planned| Some(planned.coupled?.parts)).max() else {
+            return;
+        };
+        let path = Path::default().key("broker").key("coallocation");
+        let slowest = (1..=sites).map(|at| network.link(0, at).latency).max().unwrap_or_default();
+        let CoallocationSpec { patience, lease, .. } = broker.coallocation;
+        // To hold and to commit, and the way of the jobs.
+        let agreeing = slowest * 4 + broker.overhead * u64::from(parts);
+        for (key, given, needs, what) in [
+            ("patience", patience, slowest * 2, "an answer of the most distant site"),
+            ("lease", lease, agreeing, "to hold, to commit and to send the parts to the most distant site"),
+        ] {
+            if given <= needs {
+                let message = format!(
+                    "it is over before it can be used: {what} takes {}; give more, or jobs in parts are rejected",
+                    needs.told()
+                );
+                self.warn(&path.key(key), message);
+            }
+        }
+    }
+
     /// Warns of what is only for jobs at several sites where there are none, and of prices of what is not to be had.
     pub(super) fn unused_coallocation(&mut self, keys: &ScenarioKeys) {
         let top = Path::default();
@@ -167,9 +198,14 @@ impl Checker<'_> {
             }
         }
         for (at, fault) in keys.fault.iter().flatten().enumerate() {
+            let path = top.key("fault").item(at);
             if fault.kind == FaultWord::Lost {
                 let message = "it has no effect: only messages about reservations are lost, and no workload has `coallocate`";
-                self.warn(&top.key("fault").item(at).key("kind"), message);
+                self.warn(&path.key("kind"), message);
+            }
+            if fault.of.as_deref().is_some_and(|of| of.iter().all(|kind| *kind == MessageKind::Reservations))
+            {
+                self.warn(&path.key("of"), none);
             }
         }
     }

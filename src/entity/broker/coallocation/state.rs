@@ -69,6 +69,8 @@ pub(super) enum Phase {
     },
     /// No start was found: sites are asked again later.
     Resting,
+    /// This start was chosen, which is too far away to be held yet: sites are asked again when it comes.
+    Picked(Time),
     /// Sites are asked to hold and to commit.
     Agreeing(Coordinator),
     /// The parts are at their sites, or on their way there or back.
@@ -98,6 +100,11 @@ impl Coallocations {
     /// Whether a task is a part of a co-allocated job.
     pub(in crate::entity::broker) fn has(&self, task: TaskId) -> bool {
         self.part(task).is_some()
+    }
+
+    /// What is done for a part that has not been sent. It is looked for among all.
+    pub(in crate::entity::broker) fn reserving(&self, job: JobRef) -> Option<Reserving> {
+        self.live.values().find(|live| live.parts.iter().any(|part| part.job == job))?.reserving()
     }
 
     pub(super) fn part(&self, task: TaskId) -> Option<(u64, usize)> {
@@ -150,7 +157,35 @@ impl Coallocations {
     }
 }
 
+/// What the broker does for a job whose parts are to start together.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Reserving {
+    /// Sites are asked when they have the processors.
+    Asks,
+    /// They offer no common start, and are asked again at this time.
+    AsksAgain(Time),
+    /// This start was picked without guarantee, and is held when it comes.
+    Picked(Time),
+    /// Sites are asked to hold the processors from this time on, and to commit.
+    Agrees(Time),
+}
+
 impl Live {
+    /// Whether the start is due that was picked last.
+    pub(super) fn was_picked(&self) -> bool {
+        self.picked > 0 && self.picked + 1 == self.round
+    }
+
+    fn reserving(&self) -> Option<Reserving> {
+        Some(match &self.phase {
+            Phase::Seeking { .. } => Reserving::Asks,
+            Phase::Resting => Reserving::AsksAgain(self.wake?),
+            Phase::Picked(start) => Reserving::Picked(*start),
+            Phase::Agreeing(_) => Reserving::Agrees(self.chosen.as_ref()?.start),
+            Phase::Sent => return None,
+        })
+    }
+
     /// Starts that were sought in vain, one after the other.
     pub(super) fn failed(&self) -> u32 {
         self.round - self.picked
