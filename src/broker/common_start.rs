@@ -178,7 +178,7 @@ mod tests {
         #[test]
         fn is_the_best_of_all(
             parts in 1_usize..4,
-            drawn in proptest::collection::vec((0_usize..3, 0_u32..4, 1_u32..9, proptest::collection::vec((0_u64..40, 0_u64..15, 0_i128..5, 0_u64..50), 0..3)), 0..9),
+            drawn in proptest::collection::vec((0_usize..3, 0_u32..4, 1_u32..9, proptest::collection::vec((0_u64..40, 0_u64..15, 0_u64..5, 0_u64..50), 0..3)), 0..9),
             length in 1_u64..20,
             not_before in 0_u64..10,
         ) {
