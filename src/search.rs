@@ -1,4 +1,5 @@
-//! Multi-objective search, and the measures of what it finds. It knows no grid.
+//! Search without a grid: multi-objective search with the measures of what it finds, which this page is about, and [`discrepancy`] search for the best
+//! order of some items.
 //!
 //! A [`Problem`] says how its genomes are drawn, crossed, changed and evaluated. A [`Search`] looks for genomes whose objectives, all
 //! minimised, no other found genome betters: by NSGA-II, or by one of two controls with the same budget of evaluations, random search and a
@@ -55,6 +56,7 @@
 //! ```
 
 mod archive;
+pub mod discrepancy;
 mod distance;
 mod dominance;
 mod error;

@@ -115,6 +115,17 @@ pub enum SearchError {
     /// An archive that may hold nothing.
     #[error("an archive of 0 points: it must hold at least 1")]
     NoArchive,
+    /// There is nothing to put into order.
+    #[error("no items: an order has at least 1")]
+    NoItems,
+    /// A budget that does not reach the end of one order.
+    #[error("a budget of {nodes} nodes for {items} items: it must be at least their number, so that one order is complete")]
+    Budget {
+        /// The budget.
+        nodes: u64,
+        /// The number of items.
+        items: u32,
+    },
     /// A mean over no points.
     #[error("{0} has no points")]
     NoPoints(&'static str),

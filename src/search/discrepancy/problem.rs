@@ -1,0 +1,25 @@
+//! What a discrepancy search needs to know of a problem.
+
+/// A problem whose solutions are the orders of some items.
+///
+/// Items are numbered from 0 in the order of the heuristic. A placement is an incremental change that is undone on the way back, so that a problem
+/// should allocate nothing for it.
+pub trait OrderProblem {
+    /// What is minimised: the costs of orders, and bounds of them.
+    type Cost: Copy + Ord;
+
+    /// The number of items, none of which is placed when a search begins.
+    fn items(&self) -> u32;
+
+    /// Puts an item behind those that have been placed. Returns a lower bound of the costs of all orders that begin with these items, and if none is
+    /// left the cost of this order.
+    fn place(&mut self, item: u32) -> Self::Cost;
+
+    /// Undoes the last placement that has not been undone.
+    fn take_back(&mut self);
+
+    /// A lower bound of the costs of all orders, if one is known: an order of this cost ends the search. `None` is the default.
+    fn least(&self) -> Option<Self::Cost> {
+        None
+    }
+}
