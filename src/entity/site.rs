@@ -21,7 +21,7 @@ use super::{Address, EntityError, Outbox, Quiescence, Sender, Stamp, ToSite};
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::Holder;
-use crate::local::{Exit, Partition, Registry, Settings, Step, Tally};
+use crate::local::{Exit, Partition, Registry, SearchEffort, Settings, Step, Tally};
 use crate::local::{PowerRegistry, SleepRule};
 use crate::model::{
     MachineGroup, Origin, Outcome, PartitionId, Payer, Record, RejectReason, Reservation, SiteId, SiteSpec,
@@ -199,6 +199,11 @@ impl Site {
     /// Its partitions.
     pub fn partitions(&self) -> &[Partition] {
         &self.partitions
+    }
+
+    /// What the decisions of its policies have taken so far, if they search.
+    pub fn effort(&self) -> Option<SearchEffort> {
+        self.partitions.iter().filter_map(Partition::effort).reduce(SearchEffort::and)
     }
 
     /// Counts over all partitions, and jobs that were refused because they named none of them.

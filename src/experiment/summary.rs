@@ -12,7 +12,7 @@ use super::workload::Opened;
 use crate::broker::BeliefErrors;
 use crate::entity::{Broker, Site};
 use crate::grid::Grid;
-use crate::local::Partition;
+use crate::local::{Partition, SearchEffort};
 use crate::metrics::{
     Ages, BrokerFacts, ErrorSummary, GridFacts, GridSummary, Ledger, PlanningSummary, Times, WorkflowSummary,
 };
@@ -90,6 +90,7 @@ impl Run {
             time_s: tally.planning as f64 / 1e6,
             stale: tally.stale,
         });
+        summary.search = grid.sites().filter_map(Site::effort).reduce(SearchEffort::and);
         // Where no job was suspended, though it could have been, that is a result.
         if grid.sites().flat_map(Site::partitions).any(Partition::preempts) {
             summary.preemption.get_or_insert_default();

@@ -87,6 +87,8 @@ pub enum Rule {
     },
     /// The pass starts the set of jobs that fills the free processors best.
     Packing(Packing),
+    /// The pass starts what the best order of the waiting jobs starts that it has found.
+    Search(Searched),
     /// The idle job with the largest expansion factor that fits starts, and may suspend others.
     Preemption {
         /// How many processors idle jobs could get by suspending running jobs, as far as those hold any that they need; the others could get none.
@@ -109,6 +111,47 @@ pub enum Compress {
     Start,
     /// Each keeps its time.
     None,
+}
+
+/// A search of a pass for the best order of the waiting jobs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Searched {
+    /// How many jobs are planned.
+    pub lookahead: u32,
+    /// What the search has found; `None` if no job that is planned fits on the free processors, so that there was none.
+    pub found: Option<SearchFacts>,
+    /// The first job that is planned and does not start now.
+    pub first: Option<JobKey>,
+    /// Jobs of the best order that do not start now, in this order.
+    pub plan: Vec<PlannedJob>,
+}
+
+/// What a search has found.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchFacts {
+    /// Nodes that were entered: jobs that were placed, over all orders.
+    pub nodes: u64,
+    /// Orders that were completed.
+    pub orders: u64,
+    /// At how many places the best order does not follow the heuristic.
+    pub discrepancies: u32,
+    /// Whether it is better than the heuristic's own order.
+    pub is_better: bool,
+    /// Whether no order is better.
+    pub is_proven: bool,
+}
+
+/// A job in the best order of a search.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct PlannedJob {
+    /// The job.
+    pub job: JobKey,
+    /// When it starts in this schedule.
+    pub start: Time,
+    /// Its place in the order, from 1.
+    pub place: u32,
+    /// Its place in the heuristic's own order.
+    pub in_heuristic: u32,
 }
 
 /// The last set of jobs that a pass has chosen to fill the free processors.

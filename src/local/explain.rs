@@ -4,6 +4,7 @@ mod backfill;
 mod packing;
 mod plan;
 mod preemption;
+mod search;
 
 use super::{Awake, Blocker, Decision, Explanation, LiveJob, Phase, Profile, Reason, Rule, View, Why};
 use crate::model::{JobKey, ProcSet};
@@ -34,8 +35,9 @@ impl Decision {
                 first.map(|first| case.level(first, closed, None, *backfills))
             }
             Rule::Backfill { first, shadow } => first.map(|first| case.backfilled(first, *shadow)),
-            Rule::Plan { starts, compress } => case.planned(starts, *compress),
+            Rule::Plan { starts, compress } => case.planned(starts, case.live.estimate(), *compress),
             Rule::Packing(packing) => Some(case.packed(packing)),
+            Rule::Search(searched) => case.searched(searched),
             Rule::Preemption { may_suspend, claims, routine } => {
                 Some(case.idle(may_suspend, claims, *routine, now.max(self.at)))
             }
@@ -88,6 +90,18 @@ impl Case<'_> {
 
     fn started_before(&self) -> impl Iterator<Item = Blocker> + use<'_> {
         self.started().map(|job| self.view.waits(job, Some(self.facts.at)))
+    }
+
+    /// Explains a job for which too few processors are free, whoever is before it.
+    fn too_few(&self) -> Explanation {
+        let Self { facts, view, .. } = *self;
+        let (needs, profile) = (self.needs(), self.ground());
+        let start = profile.earliest(facts.at, self.live.estimate(), needs);
+        self.explanation(Why::TooFew { skipped: None })
+            .blocked_by(view.released_for(needs, facts.free))
+            .blocked_by(self.started_before())
+            .blocked_by(view.booked(facts.at, start.unwrap_or(Time::NEVER)))
+            .over(&profile, start)
     }
 
     /// Free processors after the pass, beside running jobs, the book and the reservations of dedicated jobs.

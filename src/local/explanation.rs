@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Blocker, Compress, Profile, XFactor};
+use super::{Blocker, Compress, PlannedJob, Profile, SearchFacts, XFactor};
 use crate::model::JobRef;
 use crate::units::Time;
 
@@ -149,6 +149,21 @@ pub enum Why {
         /// What takes the others: waiting jobs, the book, or running jobs.
         reason: Reason,
     },
+    /// In the best order that a search has found, running jobs and the jobs before it fill the time until its start.
+    Searched {
+        /// Its place in that order, and its start.
+        planned: PlannedJob,
+        /// When it would end if it started now.
+        end: Time,
+        /// The first instant at which too few processors are left for it; `None` for now.
+        from: Option<Time>,
+        /// Processors that are left then.
+        left: u32,
+        /// What takes the others: waiting jobs, the book, or running jobs.
+        reason: Reason,
+        /// What the search has found.
+        found: SearchFacts,
+    },
     /// It has a reservation, which stays where it is although the job would fit before.
     Kept {
         /// When its reservation begins.
@@ -254,7 +269,7 @@ impl Why {
             Self::HasReservation { .. } => Reason::NoRoom,
             Self::ReservedBefore { .. } => Reason::Reserved,
             Self::WouldDelay { .. } => Reason::WouldDelay,
-            Self::Planned { reason, .. } => *reason,
+            Self::Planned { reason, .. } | Self::Searched { reason, .. } => *reason,
             Self::Kept { .. } => Reason::Kept,
             Self::Packed { .. } => Reason::Packed,
             Self::Unsaid => Reason::Unsaid,
@@ -271,7 +286,9 @@ impl Why {
             | Self::ReservedBefore { first: form, .. }
             | Self::HeadFirst { would_do: form, .. } => *form,
             Self::CannotPreempt { own, .. } => own.is_some(),
-            Self::WouldDelay { from, .. } | Self::Planned { from, .. } => from.is_some(),
+            Self::WouldDelay { from, .. } | Self::Planned { from, .. } | Self::Searched { from, .. } => {
+                from.is_some()
+            }
             _ => false,
         };
         let kind = |why: &Self| (std::mem::discriminant(why), why.reason(), form(why));

@@ -31,7 +31,7 @@ use super::prices::{Meter, Reading};
 use super::settings::{Settings, Tally};
 use super::state::{Load, State};
 use super::table::Table;
-use super::{Book, LiveJob, View};
+use super::{Book, LiveJob, SearchEffort, View};
 use crate::model::{InstantOrder, JobRef, PartitionSpec, ProcSet, Reservation};
 use crate::platform::{Tariff, Usage};
 use crate::units::Time;
@@ -200,6 +200,11 @@ impl Partition {
             groups.filter_map(|group| Some(group.embodied?.over(group.machines, usage.to.since(usage.from))));
         usage.embodied = embodied.reduce(|sum, more| sum + more);
         usage
+    }
+
+    /// What the decisions of its policy have taken so far, if it searches.
+    pub fn effort(&self) -> Option<SearchEffort> {
+        self.policy.effort()
     }
 
     /// Whether its policy suspends jobs.

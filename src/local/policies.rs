@@ -4,6 +4,7 @@ mod elastic;
 mod preemptive;
 
 pub use conservative::{Compress, Conservative};
+pub use discrepancy::{Discrepancy, DiscrepancyOptions, WaitBound};
 pub use easy::{BackfillOrder, Easy};
 pub use equal_share::EqualShare;
 pub use fcfs::Fcfs;
@@ -24,4 +25,5 @@ crate::model::standard_policies! { Registry:
     selective
     immediate
     scojo
+    discrepancy
 }

@@ -1,6 +1,6 @@
 //! The interface of a local policy: changes in, actions out.
 
-use super::{Decision, Slot, SlotRequest, StartEstimates, View, XFactor};
+use super::{Decision, SearchEffort, Slot, SlotRequest, StartEstimates, View, XFactor};
 use crate::model::{JobKey, Preemption, ProcSet};
 use crate::units::{Rate, Span, Time};
 
@@ -242,6 +242,11 @@ pub trait LocalPolicy: Send {
 
     /// What a user should know who runs it where preemption costs this: a sentence whose subject is the policy.
     fn remark(&self, _costs: &Preemption) -> Option<String> {
+        None
+    }
+
+    /// What its decisions have taken so far, if it searches.
+    fn effort(&self) -> Option<SearchEffort> {
         None
     }
 

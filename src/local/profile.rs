@@ -241,6 +241,11 @@ impl Profile {
         self.times[falls.map_or(0, |at| at + 1)]
     }
 
+    /// True if nothing is free from `time` on, and it stays so: of a count of reserved processors, that the last reservation is over.
+    pub(super) fn is_over(&self, time: Time) -> bool {
+        self.times.last().is_none_or(|last| *last <= time) && self.free.last().is_none_or(|free| *free == 0)
+    }
+
     /// Up to the requested number of intervals of starts, earliest first.
     pub fn offers(&self, request: &SlotRequest) -> Vec<Slot> {
         let from = request.earliest.max(self.since());

@@ -6,7 +6,7 @@ use crate::units::{Span, Time};
 
 /// Free processors from now on, as [`Profile`], less what the book has reserved: the two are read side by side, so that of many reservations that begin
 /// later a pass looks at none.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileAhead<'a> {
     /// Without the reservations of the book.
     profile: Profile,
@@ -32,6 +32,9 @@ impl<'a> ProfileAhead<'a> {
 
     /// The earliest start, not before `from`, of `procs` processors for `duration`; `None` if there is none.
     pub fn earliest(&self, from: Time, duration: Span, procs: u32) -> Option<Time> {
+        if self.reserved.is_over(from) {
+            return self.profile.earliest(from, duration, procs);
+        }
         let mut since: Option<Time> = None;
         for (time, free) in self.steps(from) {
             if let Some(start) = since.filter(|start| *start + duration <= time) {
@@ -45,6 +48,11 @@ impl<'a> ProfileAhead<'a> {
     /// Takes `procs` processors during `[from, to)`.
     pub fn reserve(&mut self, from: Time, to: Time, procs: u32) {
         self.profile.reserve(from, to, procs);
+    }
+
+    /// Releases `procs` processors during `[from, to)`.
+    pub fn release(&mut self, from: Time, to: Time, procs: u32) {
+        self.profile.release(from, to, procs);
     }
 
     /// Free processors at `time`.
@@ -107,7 +115,7 @@ mod tests {
         fn is_the_profile_with_all_reservations(
             booked in proptest::collection::vec((0_u64..60, 1_u64..15, 1_u32..8), 0..12),
             held in proptest::collection::vec((0_u64..40, 1_u32..6), 0..5),
-            asked in proptest::collection::vec((0_u8..5, 0_u64..70, 0_u64..25, 0_u32..14), 1..12),
+            asked in proptest::collection::vec((0_u8..6, 0_u64..70, 0_u64..25, 0_u32..14), 1..12),
         ) {
             let at = Time::from_secs;
             let mut book = Book::default();
@@ -134,6 +142,10 @@ mod tests {
                     3 => {
                         ahead.reserve(from, from + span, procs);
                         whole.reserve(from, from + span, procs);
+                    }
+                    4 => {
+                        ahead.release(from, from + span, procs);
+                        whole.release(from, from + span, procs);
                     }
                     _ => {
                         let request = SlotRequest { procs, duration: span, earliest: from, latest: at(80), alternatives: 4 };

@@ -10,6 +10,7 @@ use super::{
     Summary, Times, Window, WorkflowSummary,
 };
 use crate::broker::outside::ProgramFacts;
+use crate::local::SearchEffort;
 use crate::model::{BrokerSpec, Information, Origin, Payer, Replan, RunTimes, SiteId, SiteSpec};
 use crate::platform::Usage;
 use crate::units::Time;
@@ -156,6 +157,9 @@ pub struct GridSummary {
     /// What planning took, if any plan took time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planning: Option<PlanningSummary>,
+    /// What the decisions of local policies have taken over the whole run, if they search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchEffort>,
     /// The fronts that the broker's policy chose from, if it has several objectives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fronts: Option<FrontSummary>,
@@ -345,6 +349,7 @@ impl GridSummary {
             start_errors: None,
             run_errors: None,
             planning: None,
+            search: None,
             fronts: measures.fronts.summary(),
             coallocation: measures.coallocations.summary(),
             churn: {

@@ -3,6 +3,7 @@
 use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
 
 use super::figures::{count, decimals, duration, number, percent};
+use crate::local::SearchEffort;
 use crate::metrics::{
     ClassMeasures, ElasticSummary, GridSummary, LimitMeasures, Measures, PreemptionSummary, Quantiles,
     RecordedWaits, UsageSummary,
@@ -184,6 +185,18 @@ pub(super) fn suspensions(of: &PreemptionSummary) -> String {
         );
     }
     out
+}
+
+/// What searches took: `1,200 nodes for 40 decisions, at most 90; 30 proven best, 12 better than the heuristic`.
+pub(super) fn searches(of: &SearchEffort) -> String {
+    format!(
+        "{} nodes for {} decisions, at most {}; {} proven best, {} better than the heuristic",
+        count(of.nodes),
+        count(of.decisions),
+        count(of.most_nodes),
+        count(of.proven),
+        count(of.improved)
+    )
 }
 
 /// How processor time was used, in shares of the total.

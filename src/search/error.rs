@@ -119,7 +119,9 @@ pub enum SearchError {
     #[error("no items: an order has at least 1")]
     NoItems,
     /// A budget that does not reach the end of one order.
-    #[error("a budget of {nodes} nodes for {items} items: it must be at least their number, so that one order is complete")]
+    #[error(
+        "a budget of {nodes} nodes for {items} items: it must be at least their number, so that one order is complete"
+    )]
     Budget {
         /// The budget.
         nodes: u64,

@@ -323,7 +323,7 @@ fn a_job_runs_at_the_pace_of_its_slowest_machine() {
     // until 60, 15 until 80, and its last 35 until 115. It says 100 and is not killed, for it has not done more.
     let slow = |secs, machine, num, den| (secs, Act::Slow(machines(&[machine]), Rate::ratio(num, den)));
     let acts = [slow(40, 1, 1, 2), slow(50, 0, 3, 4), slow(60, 1, 1, 1), slow(80, 0, 1, 1)];
-    for policy in ["fcfs", "easy", "conservative", "equal-share", "scojo"] {
+    for policy in ["fcfs", "easy", "conservative", "equal-share", "scojo", "discrepancy"] {
         let (ran, _) = lawful(&under(site(4, policy), FailureAction::Requeue), &three()[..2], &script(&acts));
         assert_eq!((ran.job(1).outcome, ran.times(1)), (Outcome::Completed, (0, 115)), "{policy}");
         assert_eq!(ran.times(2), (0, 100), "it is elsewhere");

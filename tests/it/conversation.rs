@@ -136,10 +136,11 @@ fn local(number: u64, draws: &mut Draws) -> Job {
 /// The cases: first the small ones, then the large ones.
 fn cases() -> Vec<GridCase> {
     let mut runner = TestRunner::deterministic();
-    // Cases are those that were drawn before there were policies that preempt, and `scojo`.
+    // Cases are those that were drawn before there were policies that preempt, `scojo`, and discrepancy search.
+    let later = ["scojo", "discrepancy", "dds-lxf-dynb"];
     let is_later = |policy: &String| {
         let named: Named = policy.parse().expect("a policy");
-        named.name == "scojo" || Registry::standard().build(&named).expect("a policy").1.preempts
+        later.contains(&&*named.name) || Registry::standard().build(&named).expect("a policy").1.preempts
     };
     let policies: Vec<String> = variants().into_iter().filter(|policy| !is_later(policy)).collect();
     let mut small = || always_on_under(policies.clone()).new_tree(&mut runner).expect("a case").current();

@@ -48,6 +48,12 @@ pub(crate) fn variants() -> Vec<String> {
             ],
             "tss" => &["factor=1.1,every=2 s,limit=1.2"],
             "is" => &["quantum=3 s,placement=away", "quantum=0 s,drop=last,restart=anywhere"],
+            "discrepancy" => &[
+                "nodes=3,order=sjf",
+                "search=lds,nodes=60,lookahead=4",
+                "search=ilds,order=fcfs,bound=20 s,prune=false",
+                "search=dfs,nodes=40,lookahead=6",
+            ],
             _ => &[],
         };
         all.extend(choices.iter().map(|choice| format!("{name}[{choice}]")));

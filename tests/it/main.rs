@@ -26,6 +26,7 @@ mod coallocation;
 mod commands;
 mod conversation;
 mod dedicated;
+mod discrepancy;
 mod drains;
 mod drills;
 mod driver;

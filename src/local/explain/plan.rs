@@ -6,16 +6,22 @@ use crate::model::JobKey;
 use crate::units::{Span, Time};
 
 impl Case<'_> {
-    /// Explains a job by its own reservation and those that fill the time until then. `None` if it has none.
-    pub(super) fn planned(&self, starts: &[(JobKey, Time)], compress: Compress) -> Option<Explanation> {
-        let Self { facts, view, job, live } = *self;
+    /// Explains a job that would have its processors for so long by its own reservation and those that fill the time until then. `None` if it has
+    /// none.
+    pub(super) fn planned(
+        &self,
+        starts: &[(JobKey, Time)],
+        held: Span,
+        compress: Compress,
+    ) -> Option<Explanation> {
+        let Self { facts, view, job, .. } = *self;
         let (now, needs) = (facts.at, self.needs());
         let start = starts.iter().find(|(planned, _)| *planned == job)?.1;
         let others = || starts.iter().filter(|(planned, _)| *planned != job);
         let mut profile = self.ground();
         others().for_each(|(planned, start)| reserve(&mut profile, *start, view.job(*planned)));
         let explanation = |why| self.explanation(why).starting(Some(start)).over(&profile, Some(start));
-        let end = now + live.estimate();
+        let end = now + held;
         let Some((time, left)) = first_lack(&profile, now, end, needs) else {
             if start <= now && needs <= facts.free {
                 // No rule keeps it waiting: facts and actions do not agree.

@@ -1,9 +1,9 @@
 //! The sentences of explanations.
 
 use crate::experiment::WaitPlace;
-use crate::local::{Compress, Delay, Explanation, Skipped, Why};
+use crate::local::{Compress, Delay, Explanation, PlannedJob, SearchFacts, Skipped, Why};
 use crate::model::JobRef;
-use crate::units::Clock;
+use crate::units::{Clock, counted};
 
 /// Most files that are named where a task waits for several.
 const FILES: usize = 6;
@@ -72,6 +72,14 @@ pub fn rule(of: &Explanation) -> String {
             Clock(*end),
             from.map_or_else(|| "now".to_owned(), |from| format!("from {} on", Clock(from))),
             are(*left, "left")
+        ),
+        Why::Searched { planned, end, from, left, found, .. } => format!(
+            "the best schedule that was found starts it at {}: until {} it would need {needs}, and {} {} beside running jobs and those before it in its order; {}",
+            Clock(planned.start),
+            Clock(*end),
+            from.map_or_else(|| "now".to_owned(), |from| format!("from {} on", Clock(from))),
+            are(*left, "left"),
+            order_found(planned, found)
         ),
         Why::Kept { start, compress } => format!(
             "its reservation stays at {} although there is room before: reservations move up only when a job ends, {}",
@@ -148,6 +156,24 @@ fn places(needs: u32, most: Option<u32>, open: u32) -> String {
     let which = most
         .map_or_else(|| "whose jobs it may join".to_owned(), |most| format!("with fewer than {most} jobs"));
     format!("{} {which}, and {there}", processors(needs))
+}
+
+/// Where a job is in the best order, and how the search came to that.
+fn order_found(planned: &PlannedJob, found: &SearchFacts) -> String {
+    let SearchFacts { nodes, orders, discrepancies, is_better, is_proven } = *found;
+    let place = planned.place;
+    let place = if is_better {
+        let before = planned.in_heuristic;
+        let differs = if discrepancies == 1 { "discrepancy" } else { "discrepancies" };
+        format!(
+            "it is number {place} there, and number {before} in that of the heuristic, from which it differs by {discrepancies} {differs}"
+        )
+    } else {
+        format!("it is number {place} there, and the order is the heuristic's own")
+    };
+    let (orders, nodes) = (counted(orders as usize, "order"), counted(nodes as usize, "node"));
+    let best = if is_proven { ", and there is no better one" } else { "" };
+    format!("{place}; it is the best of {orders} ({nodes}){best}")
 }
 
 fn delayed(first: Option<&JobRef>) -> String {

@@ -1,7 +1,7 @@
 //! Lines under the tables: outcomes of jobs, decisions of the broker, and the time of the run itself.
 
 use super::super::figures::{count, duration, number, wrapped};
-use super::super::tables::{commands, dedicated, limits, outcomes, processor_time, suspensions};
+use super::super::tables::{commands, dedicated, limits, outcomes, processor_time, searches, suspensions};
 use super::WIDTH;
 use super::workflows::workflows;
 use crate::metrics::{CoallocationSummary, ErrorSummary, GridSummary, PlanningSummary, Quantiles};
@@ -51,7 +51,8 @@ pub(super) fn of_some_jobs(run: &GridSummary) -> impl Iterator<Item = (&'static 
     let limits = run.measures.limits.as_ref().map(|kept| ("limits", limits(kept)));
     let together = run.coallocation.as_ref().map(|of| ("co-allocated jobs", together(of)));
     let suspended = run.preemption.as_ref().map(|of| ("suspensions", suspensions(of)));
-    dedicated.into_iter().chain(together).chain(suspended).chain(elastic).chain(limits)
+    let search = run.search.as_ref().map(|of| ("search", searches(of)));
+    dedicated.into_iter().chain(together).chain(suspended).chain(search).chain(elastic).chain(limits)
 }
 
 /// What became of jobs that were run in parts at several sites.

@@ -88,7 +88,7 @@ fn jobs_larger_than_the_machine() {
 /// What is asked for makes no sense: nothing runs, nothing is printed.
 #[test]
 fn requests_that_make_no_sense() {
-    let cases: [(&[&str], &[&str]); 59] = [
+    let cases: [(&[&str], &[&str]); 65] = [
         (&["--policy", "esy"], &["did you mean `easy`?", "there are fcfs, easy", "hint: `gridemu policies`"]),
         (&["--policy", "EASY"], &["did you mean `easy`?"]),
         (&["--policy", "easy", "--policy", "conservativ"], &["did you mean `conservative`?"]),
@@ -115,6 +115,12 @@ fn requests_that_make_no_sense() {
             &["classes of run times end at 300 s and then at 120 s"],
         ),
         (&["--policy", "scojo[age_every=0 s]"], &["`age_every=0 s`", "a time above 0"]),
+        (&["--policy", "discrepancy[nodes=0]"], &["`nodes=0`", "a number of nodes, from 1 to"]),
+        (&["--policy", "discrepancy[nodes=-5]"], &["`nodes=-5`", "a number of nodes, from 1 to"]),
+        (&["--policy", "dds-lxf-dynb[lookahead=0]"], &["`lookahead=0`", "a number of jobs, from 1 to"]),
+        (&["--policy", "discrepancy[search=bfs]"], &["`search=bfs`", "`dds`, `lds`, `ilds`, `dfs`"]),
+        (&["--policy", "discrepancy[bound=late]"], &["`bound=late`", "a time, such as `5 h`, or `dynamic`"]),
+        (&["--policy", "discrepancy[prune=yes]"], &["`prune=yes`", "`true`, `false`"]),
         (&["--policy", "easy", "--policy", "easy"], &["`easy` is given twice"]),
         (&["--policy", ""], &["name[key=value,...]"]),
         (&[], &["--policy <POLICY>"]),

@@ -6,7 +6,7 @@ use super::by_estimate;
 use crate::local::{Entry, Line, LiveJob, View};
 use crate::units::Span;
 
-/// The order in which waiting jobs are tried for backfilling; ties go by arrival.
+/// The order in which waiting jobs are tried for backfilling, or planned at first by a search; ties go by arrival.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum BackfillOrder {
     /// Order of arrival.
@@ -23,7 +23,7 @@ pub enum BackfillOrder {
 }
 
 impl BackfillOrder {
-    pub(super) const NAMES: [(&'static str, Self); 5] = [
+    pub(in crate::local::policies) const NAMES: [(&'static str, Self); 5] = [
         ("fcfs", Self::Fcfs),
         ("sjf", Self::Sjf),
         ("ljf", Self::Ljf),
@@ -32,12 +32,12 @@ impl BackfillOrder {
     ];
 
     /// True if the order of two jobs never changes while they wait.
-    pub(super) fn is_fixed(self) -> bool {
+    pub(in crate::local::policies) fn is_fixed(self) -> bool {
         self != Self::Lxf
     }
 
     /// The rank of a job in the queue; if the order is not fixed, its place in the order of arrival.
-    pub(super) fn rank(self, job: &LiveJob) -> u128 {
+    pub(in crate::local::policies) fn rank(self, job: &LiveJob) -> u128 {
         self.rank_of(job.procs(), job.estimate())
     }
 
@@ -52,7 +52,7 @@ impl BackfillOrder {
     }
 
     /// Sorts jobs into this order as it is now.
-    pub(super) fn sort(self, view: &View<'_>, entries: &mut [Entry]) {
+    pub(in crate::local::policies) fn sort(self, view: &View<'_>, entries: &mut [Entry]) {
         if self.is_fixed() {
             entries.sort_unstable_by_key(|entry| (entry.rank, entry.seq));
             return;
