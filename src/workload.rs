@@ -9,6 +9,7 @@ mod coupled;
 pub mod cwf;
 mod feedback;
 mod generator;
+pub mod huang;
 pub mod lublin;
 mod merged;
 pub mod poisson;

@@ -20,6 +20,7 @@ use crate::scenario::{EstimateSource, Shaping, Workload};
 use crate::units::Span;
 use crate::workflow::shapes::ShapeSpec;
 use crate::workload::cwf::CwfSpec;
+use crate::workload::huang::HuangSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::random::Stream;
@@ -145,6 +146,7 @@ impl Workload {
             Self::Lublin(named) => open::<LublinSpec>(named, entity, shaping, progress)?,
             Self::Poisson(named) => open::<PoissonSpec>(named, entity, shaping, progress)?,
             Self::Cwf(named) => open::<CwfSpec>(named, entity, shaping, progress)?,
+            Self::Huang(named) => open::<HuangSpec>(named, entity, shaping, progress)?,
         };
         let Base { mut source, name, procs, header } = base;
         let Some(procs) = shaping.procs.or(procs) else {
@@ -189,6 +191,7 @@ impl Workload {
             Self::Lublin(named) => completed::<LublinSpec>(named, "", shaping)?,
             Self::Poisson(named) => completed::<PoissonSpec>(named, "", shaping)?,
             Self::Cwf(named) => completed::<CwfSpec>(named, "", shaping)?,
+            Self::Huang(named) => completed::<HuangSpec>(named, "", shaping)?,
             Self::File(_) | Self::Stdin | Self::Workflows(_) => {
                 let once = self.is_once();
                 // Shaping that needs the whole log is left to the run.
@@ -334,7 +337,7 @@ pub(super) fn open_file(path: &Path) -> Result<(File, u64), RunError> {
 fn generator_meant(path: &Path) -> String {
     let written = file_name(path);
     let name = written.split('[').next().unwrap_or_default();
-    let jobs = [LublinSpec::NAME, PoissonSpec::NAME, CwfSpec::NAME];
+    let jobs = [LublinSpec::NAME, PoissonSpec::NAME, CwfSpec::NAME, HuangSpec::NAME];
     match nearest(name, jobs.into_iter().chain(ShapeSpec::all())).filter(|_| !name.contains('.')) {
         Some(shape) if ShapeSpec::names(shape) => {
             format!("give a file, or a generator of workflows such as `{shape}[tasks=100]`")

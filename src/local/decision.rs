@@ -71,6 +71,17 @@ pub enum Rule {
         /// Whether jobs may overtake it.
         backfills: bool,
     },
+    /// The first in line needs processors that are free in one time slot.
+    Slots {
+        /// The first in line, for which no slot has enough; `None` if no job waits.
+        first: Option<JobKey>,
+        /// Processors on which it is to start.
+        needs: u32,
+        /// Whether jobs may overtake it.
+        backfills: bool,
+        /// When the time slice ends that runs now, if nothing is done before.
+        slice: Option<Time>,
+    },
     /// The first in line has a reservation; another job starts if it fits beside all reservations.
     Backfill {
         /// The first in line, which does not fit; `None` if no job waits.

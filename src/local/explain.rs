@@ -34,6 +34,10 @@ impl Decision {
             Rule::Sharing { first, closed, backfills } => {
                 first.map(|first| case.level(first, closed, None, *backfills))
             }
+            Rule::Slots { slice: Some(until), .. } => Some(case.in_slice(*until)),
+            Rule::Slots { first, needs, backfills, slice: None } => {
+                first.map(|first| case.in_slots(first, *needs, *backfills))
+            }
             Rule::Backfill { first, shadow } => first.map(|first| case.backfilled(first, *shadow)),
             Rule::Plan { starts, compress } => case.planned(starts, case.live.estimate(), *compress),
             Rule::Packing(packing) => Some(case.packed(packing)),
@@ -150,16 +154,48 @@ impl Case<'_> {
         explanation.blocked_by(ends).blocked_by(self.started_before()).over(&profile, start)
     }
 
-    /// Explains [`Rule::Level`] and [`Rule::Sharing`]: too few processors can take another job, so that the first in line waits.
-    fn level(&self, first: JobKey, full: &ProcSet, most: Option<u32>, overtakes: bool) -> Explanation {
+    /// Explains [`Rule::Slots`] within a time slice: the pass is at its end.
+    fn in_slice(&self, until: Time) -> Explanation {
+        self.explanation(Why::InSlice { until }).blocked_by(self.ends(&ProcSet::full(self.view.processors())))
+    }
+
+    /// Explains [`Rule::Slots`]: no time slot has enough free processors for the first in line.
+    fn in_slots(&self, first: JobKey, needs: u32, overtakes: bool) -> Explanation {
         let Self { view, job, .. } = *self;
+        let explanation = if first == job {
+            self.explanation(Why::FirstForSlot { needs })
+        } else {
+            let why =
+                if overtakes { Why::OthersBefore } else { Why::SlotBefore { first: view.who(first), needs } };
+            self.explanation(why).blocked_by([view.waits(first, None)])
+        };
+        let holders = match view.multiprogramming_level() {
+            1 => view.released_for(needs, self.facts.free),
+            _ => self.ends(&ProcSet::full(view.processors())),
+        };
+        let missing = view.processors().saturating_sub(view.here().len());
+        explanation
+            .blocked_by(holders)
+            .blocked_by(self.started_before())
+            .blocked_by((missing > 0).then_some(Blocker::Down { procs: missing }))
+    }
+
+    /// The jobs that have some of these processors, in the order of their ends.
+    fn ends(&self, on: &ProcSet) -> Vec<Blocker> {
+        let view = self.view;
         let mut ends: Vec<(Time, JobKey)> = view
             .holders()
             .into_iter()
-            .filter(|job| view.job(*job).placement().iter().any(|proc| full.contains(proc)))
+            .filter(|job| view.job(*job).placement().iter().any(|proc| on.contains(proc)))
             .map(|job| (view.expected_end(job), job))
             .collect();
         ends.sort_unstable();
+        ends.into_iter().map(|(_, job)| view.runs(job)).collect()
+    }
+
+    /// Explains [`Rule::Level`] and [`Rule::Sharing`]: too few processors can take another job, so that the first in line waits.
+    fn level(&self, first: JobKey, full: &ProcSet, most: Option<u32>, overtakes: bool) -> Explanation {
+        let Self { view, job, .. } = *self;
         // A stalled job on machines that are down keeps its place on the others.
         let missing = view.processors().saturating_sub(view.here().len());
         let explanation = if first == job {
@@ -171,7 +207,7 @@ impl Case<'_> {
             self.explanation(why).blocked_by([view.waits(first, None)])
         };
         explanation
-            .blocked_by(ends.into_iter().map(|(_, job)| view.runs(job)))
+            .blocked_by(self.ends(full))
             .blocked_by(self.started_before())
             .blocked_by((missing > 0).then_some(Blocker::Down { procs: missing }))
     }

@@ -33,6 +33,8 @@ pub enum Reason {
     Reserved,
     /// The processors have reached the multiprogramming level.
     Level,
+    /// What has happened within the present time slice counts at its end.
+    Slice,
     /// Machines that it needs are down.
     Machines,
     /// Enough processors would be free, but for the power cap of the site.
@@ -97,6 +99,23 @@ pub enum Why {
         needs: u32,
         /// The multiprogramming level, if that alone counts.
         most: Option<u32>,
+    },
+    /// It is the first in line, and no time slot has so many free processors.
+    FirstForSlot {
+        /// Processors on which it is to start.
+        needs: u32,
+    },
+    /// No time slot has the processors that the first in line needs, which cannot be overtaken.
+    SlotBefore {
+        /// The first in line.
+        first: JobRef,
+        /// Processors on which it is to start.
+        needs: u32,
+    },
+    /// The present time slice has not ended.
+    InSlice {
+        /// When it ends.
+        until: Time,
     },
     /// It requests a later start.
     RequestsLaterStart {
@@ -260,10 +279,12 @@ impl Why {
             | Self::TakesOver { .. } => Reason::NoRoom,
             Self::HeadFirst { .. }
             | Self::PlacesBefore { .. }
+            | Self::SlotBefore { .. }
             | Self::AfterSkipped
             | Self::BeyondLookahead { .. }
             | Self::OthersBefore => Reason::Behind,
-            Self::FirstForPlaces { .. } => Reason::Level,
+            Self::FirstForPlaces { .. } | Self::FirstForSlot { .. } => Reason::Level,
+            Self::InSlice { .. } => Reason::Slice,
             Self::RequestsLaterStart { .. } => Reason::Early,
             Self::HasReservation { owed: 0, .. } => Reason::Early,
             Self::HasReservation { .. } => Reason::NoRoom,
@@ -352,6 +373,7 @@ impl fmt::Display for Reason {
             Self::Early => "requested start later",
             Self::Reserved => "reserved",
             Self::Level => "multiprogramming level",
+            Self::Slice => "time slice",
             Self::Machines => "machines down",
             Self::Cap => "held by the cap",
             Self::Unsaid => "unknown",

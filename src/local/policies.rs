@@ -1,6 +1,7 @@
 //! The local policies: one file or folder and one line in this list for each.
 
 mod elastic;
+mod line;
 mod preemptive;
 
 pub use conservative::{Compress, Conservative};
@@ -8,6 +9,7 @@ pub use discrepancy::{Discrepancy, DiscrepancyOptions, WaitBound};
 pub use easy::{BackfillOrder, Easy};
 pub use equal_share::EqualShare;
 pub use fcfs::Fcfs;
+pub use gang::{Backfilling, Gang, GangOptions, Passes, Resizes};
 pub use immediate::Immediate;
 pub use los::{Dedicated, Los, LosOptions, ShadowRule, packing};
 pub use preemptive::{Dropped, Factor, Margin, Placing};
@@ -26,4 +28,5 @@ crate::model::standard_policies! { Registry:
     immediate
     scojo
     discrepancy
+    gang
 }

@@ -1,7 +1,7 @@
 //! The interface of a local policy: changes in, actions out.
 
 use super::{Decision, SearchEffort, Slot, SlotRequest, StartEstimates, View, XFactor};
-use crate::model::{JobKey, Preemption, ProcSet};
+use crate::model::{EventCause, JobKey, Preemption, ProcSet};
 use crate::units::{Rate, Span, Time};
 
 /// A change in the partition, of which its policy is notified when it happens.
@@ -98,6 +98,8 @@ pub enum Action {
         job: JobKey,
         /// Its processors from now on; they may include some that it has now.
         placement: Placement,
+        /// Why, for the record of it.
+        why: EventCause,
     },
     /// Change a running job's share.
     SetShare {

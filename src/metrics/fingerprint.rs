@@ -256,6 +256,8 @@ const fn cause_code(cause: EventCause) -> [u8; 2] {
         EventCause::Lapsed => [17, 0],
         EventCause::Missed => [18, 0],
         EventCause::PartFailed => [19, 0],
+        EventCause::LoadLow => [20, 0],
+        EventCause::LoadHigh => [21, 0],
     }
 }
 

@@ -29,6 +29,9 @@ pub struct Preemption {
     pub on_leave: OnLeave,
     /// How long a job does no work when it gets other processors.
     pub resize: Span,
+    /// How much longer for each processor that it gains or loses [X. Huang, *Adaptive space-time sharing with SCOJO*, MSc thesis, 2004,
+    /// section 6.9.4].
+    pub resize_per_processor: Span,
 }
 
 /// The memory of a job, as far as it has to be written and read.
@@ -182,6 +185,9 @@ impl fmt::Display for Preemption {
         if !self.resize.is_zero() {
             write!(f, ", {} s to adapt", self.resize)?;
         }
+        if !self.resize_per_processor.is_zero() {
+            write!(f, ", {} s to adapt for each processor", self.resize_per_processor)?;
+        }
         if self.on_leave == OnLeave::Lose { f.write_str(", lost with a machine") } else { Ok(()) }
     }
 }
@@ -190,6 +196,17 @@ impl Preemption {
     /// Whether nothing of it is stated.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// How long a job does no work that had `from` processors and gets `to`.
+    pub fn resizes(&self, from: u32, to: u32) -> Span {
+        let more = self.resize_per_processor.micros().saturating_mul(from.abs_diff(to).into());
+        Span::from_micros(self.resize.micros().saturating_add(more))
+    }
+
+    /// Whether it takes time to resize a job.
+    pub fn resizing_costs(&self) -> bool {
+        !(self.resize.is_zero() && self.resize_per_processor.is_zero())
     }
 
     /// How long a job takes to write `memory` that has `procs` processors, `most` of them on one machine.

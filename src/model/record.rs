@@ -251,6 +251,8 @@ words! {
         Suspended = "suspended",
         /// A suspended job gets processors again, and goes on when it has read its memory.
         Resumed = "resumed",
+        /// A job gets other processors while it runs: so many from now on.
+        Resized = "resized",
     }
 }
 
@@ -299,6 +301,10 @@ pub enum EventCause {
     Missed,
     /// Another part of the job has failed.
     PartFailed,
+    /// The load of the partition is low, so that jobs grow.
+    LoadLow,
+    /// The load of the partition is high, so that jobs shrink.
+    LoadHigh,
 }
 
 impl fmt::Display for EventCause {
@@ -325,6 +331,8 @@ impl fmt::Display for EventCause {
             Self::Lapsed => "lapsed",
             Self::Missed => "missed",
             Self::PartFailed => "part-failed",
+            Self::LoadLow => "load-low",
+            Self::LoadHigh => "load-high",
         })
     }
 }
@@ -481,7 +489,7 @@ mod tests {
     fn all_kinds_of_events_are_listed_in_their_order_under_names_of_their_own() {
         assert!(EventKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
         // A new kind goes last.
-        assert_eq!(EventKind::Resumed as usize + 1, EventKind::ALL.len());
+        assert_eq!(EventKind::Resized as usize + 1, EventKind::ALL.len());
         let names: std::collections::BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), EventKind::ALL.len());
     }

@@ -13,6 +13,7 @@ use crate::scenario::kind::words::Or;
 use crate::workflow::shapes::ShapeSpec;
 use crate::workload::Spec;
 use crate::workload::cwf::CwfSpec;
+use crate::workload::huang::HuangSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 
@@ -81,6 +82,9 @@ fn fill_workload(keys: &mut WorkloadKeys, path: &Path, document: &Document, larg
         params.0.entry("runtime".to_owned()).or_insert_with(|| "exponential[mean=10 min]".to_owned());
         let keys: &[&str] = if has_load { &["jobs", "size"] } else { &["jobs", "size", "every"] };
         generator::<PoissonSpec>(params, largest, keys);
+    }
+    if let Some(params) = &mut keys.huang {
+        generator::<HuangSpec>(params, largest, &["workload"]);
     }
     if let Some(params) = &mut keys.cwf {
         generator::<CwfSpec>(

@@ -10,6 +10,7 @@ use crate::scenario::archive;
 use crate::workflow::shapes::ShapeSpec;
 use crate::workflow::{self, Rescaled};
 use crate::workload::cwf::CwfSpec;
+use crate::workload::huang::HuangSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::{Lengths, PoissonSpec};
 use crate::workload::tsafrir::TsafrirSpec;
@@ -29,6 +30,8 @@ pub enum Workload {
     Poisson(Named),
     /// The generator of the cloud workload format, with parameters.
     Cwf(Named),
+    /// The workloads of adaptive SCOJO, with parameters.
+    Huang(Named),
     /// Workflows, which only the portal submits.
     Workflows(Box<WorkflowPlan>),
 }
@@ -140,7 +143,7 @@ impl Workload {
                 WorkflowOrigin::File(path) => Some(path),
                 WorkflowOrigin::Shape(_) => None,
             },
-            Self::Stdin | Self::Lublin(_) | Self::Poisson(_) | Self::Cwf(_) => None,
+            Self::Stdin | Self::Lublin(_) | Self::Poisson(_) | Self::Cwf(_) | Self::Huang(_) => None,
         }
     }
 
@@ -157,7 +160,9 @@ impl Workload {
                 WorkflowOrigin::File(path) => of_file(path),
             },
             Self::Stdin => "standard input".to_owned(),
-            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => named.to_string(),
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) | Self::Huang(named) => {
+                named.to_string()
+            }
         }
     }
 
@@ -165,7 +170,7 @@ impl Workload {
     pub(crate) const fn generator(&self) -> Option<&Named> {
         match self {
             Self::File(_) | Self::Stdin | Self::Workflows(_) => None,
-            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => Some(named),
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) | Self::Huang(named) => Some(named),
         }
     }
 
@@ -173,7 +178,7 @@ impl Workload {
     pub(crate) const fn generator_mut(&mut self) -> Option<&mut Named> {
         match self {
             Self::File(_) | Self::Stdin | Self::Workflows(_) => None,
-            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) => Some(named),
+            Self::Lublin(named) | Self::Poisson(named) | Self::Cwf(named) | Self::Huang(named) => Some(named),
         }
     }
 
@@ -199,7 +204,7 @@ impl Workload {
 impl FromStr for Workload {
     type Err = NamedError;
 
-    /// `-`, `lublin`, `poisson` or `cwf`, with or without parameters, or else the path of a file.
+    /// `-`, `lublin`, `poisson`, `cwf` or `huang`, with or without parameters, or else the path of a file.
     fn from_str(written: &str) -> Result<Self, NamedError> {
         let is = |name: &str| {
             written.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
@@ -209,6 +214,7 @@ impl FromStr for Workload {
             _ if is(LublinSpec::NAME) => Ok(Self::Lublin(written.parse()?)),
             _ if is(PoissonSpec::NAME) => Ok(Self::Poisson(written.parse()?)),
             _ if is(CwfSpec::NAME) => Ok(Self::Cwf(written.parse()?)),
+            _ if is(HuangSpec::NAME) => Ok(Self::Huang(written.parse()?)),
             _ => Ok(Self::File(PathBuf::from(written))),
         }
     }

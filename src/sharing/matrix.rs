@@ -6,13 +6,14 @@ mod tests;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::model::ProcSet;
 use crate::units::Rate;
 
 /// In which slot a job is packed, of those that have enough free processors. A slot that is not in use yet comes after all others.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fit {
     /// The first one.
     #[default]
@@ -22,7 +23,7 @@ pub enum Fit {
 }
 
 /// How a matrix is packed.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Packing {
     /// In which slot a job is packed.
     pub fit: Fit,
@@ -41,7 +42,8 @@ pub struct Packing {
 ///
 /// Packing a job looks at each row, and at each job if it drives jobs out of an idle place or opens a row. Removing one looks at all jobs for each row
 /// that changes, under alternate scheduling; else at nothing but its row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound(serialize = "K: Serialize", deserialize = "K: Ord + Deserialize<'de>"))]
 pub struct Matrix<K> {
     processors: u32,
     level: u32,
@@ -53,7 +55,7 @@ pub struct Matrix<K> {
     next: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Row {
     /// Jobs that are packed here.
     packed: u32,
@@ -65,7 +67,7 @@ struct Row {
     guests: Vec<u64>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Packed {
     turn: u64,
     row: usize,
@@ -87,6 +89,9 @@ pub enum MatrixError {
     /// The job is in the matrix.
     #[error("the job is in the matrix already")]
     Known,
+    /// The job is not in the matrix.
+    #[error("the job is not in the matrix")]
+    Unknown,
     /// The job requests no processor.
     #[error("the job requests no processor")]
     Nothing,
@@ -175,13 +180,58 @@ impl<K: Copy + Ord> Matrix<K> {
     /// # Errors
     /// [`MatrixError`] if the job is there already, requests nothing, or a processor is not free; then nothing changes.
     pub fn place_on(&mut self, job: K, row: usize, procs: ProcSet) -> Result<(), MatrixError> {
+        if row >= self.level as usize && row >= self.rows.len() {
+            return Err(MatrixError::NoSlot(row));
+        }
+        self.pack(job, row, procs)
+    }
+
+    /// Takes in a job that runs already: into the first slot where its processors are free, or else into a new one, even beyond the
+    /// multiprogramming level. That ends when jobs have left.
+    ///
+    /// # Errors
+    /// [`MatrixError`] if the job is there already, has no processor, or one that there is not; then nothing changes.
+    pub fn adopt(&mut self, job: K, procs: ProcSet) -> Result<usize, MatrixError> {
+        let is_free = |row: &Row| row.free.contains_all(&procs);
+        let row = self.rows.iter().position(is_free).unwrap_or(self.rows.len());
+        self.pack(job, row, procs)?;
+        Ok(row)
+    }
+
+    /// Gives a job these processors of its slot instead of those that it has. It keeps its place in the order.
+    ///
+    /// # Errors
+    /// [`MatrixError`] if the job is not there, or another one has a processor; then nothing changes.
+    pub fn resize(&mut self, job: K, procs: ProcSet) -> Result<(), MatrixError> {
+        if procs.is_empty() {
+            return Err(MatrixError::Nothing);
+        }
+        let packed = self.jobs.get_mut(&job).ok_or(MatrixError::Unknown)?;
+        let row = &mut self.rows[packed.row];
+        let mut free = row.free.clone();
+        free.insert_all(&packed.procs);
+        if let Some(taken) = procs.difference(&free).first() {
+            return Err(MatrixError::Taken(taken));
+        }
+        free.remove_all(&procs);
+        (row.free, packed.procs) = (free, procs);
+        if self.packing.alternate {
+            // It may have become too large for rows of which it was a guest, or small enough for others.
+            (0..self.rows.len()).for_each(|at| self.invite(at));
+        } else {
+            row.idle = row.free.clone();
+        }
+        Ok(())
+    }
+
+    fn pack(&mut self, job: K, row: usize, procs: ProcSet) -> Result<(), MatrixError> {
         if self.jobs.contains_key(&job) {
             return Err(MatrixError::Known);
         }
         if procs.is_empty() {
             return Err(MatrixError::Nothing);
         }
-        if row > self.rows.len() || row >= self.level as usize {
+        if row > self.rows.len() {
             return Err(MatrixError::NoSlot(row));
         }
         let fresh = ProcSet::full(self.processors);
@@ -272,6 +322,16 @@ impl<K: Copy + Ord> Matrix<K> {
     /// All jobs, in the order in which they were packed.
     pub fn jobs(&self) -> impl Iterator<Item = K> {
         self.order.values().copied()
+    }
+
+    /// The number of jobs.
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// True if there is no job.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
     }
 
     /// The processors of a slot that no job is packed on.

@@ -80,6 +80,11 @@ impl Sizes {
         Self::new((best / 2).max(1), best, best.saturating_mul(2).min(processors))
     }
 
+    /// This size only.
+    pub const fn only(size: u32) -> Self {
+        Self { least: size, best: size, most: size }
+    }
+
     /// N_min.
     pub const fn least(self) -> u32 {
         self.least

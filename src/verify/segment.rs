@@ -109,8 +109,11 @@ impl Checker {
             let message = format!("{job} pauses {}, in the middle of an attempt", stretch(last.to, from));
             verdict.fault(subject, Rule::Attempts, last.to, message);
         }
-        let may_move = abilities
-            .is_some_and(|able| able.resizes || able.elastic > 0 || able.preempts && !able.same_processors);
+        let is_resized = |trace: &JobTrace| trace.resized.iter().any(|at| (last.to..=from).contains(at));
+        let may_move = trace.is_some_and(is_resized)
+            || abilities.is_some_and(|able| {
+                able.resizes && !platform.events || able.elastic > 0 || able.preempts && !able.same_processors
+            });
         verdict.count_check(Rule::SameProcessors);
         let moved = last.procs != *procs || last.partition != partition;
         if last.site != site || moved && is_known && !may_move {

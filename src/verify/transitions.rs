@@ -27,6 +27,9 @@ impl JobTrace {
                 }
         });
         let span = segment.to.since(segment.from);
+        if !goes_on {
+            self.had = self.last.as_ref().map(|last| last.procs.len());
+        }
         (self.taken, self.entered) = match goes_on {
             true => (self.taken + span, self.entered),
             false => (span, segment.from),
@@ -59,11 +62,15 @@ impl Checker {
         };
         let place = platform.get(last.site).zip(platform.partition(last.site, last.partition));
         let Some((facts, part)) = place.filter(|_| is_over) else { return };
-        let Some(takes) = takes(&facts.spec.preemption, last.cause, &last.procs, part) else { return };
+        let Some(takes) = takes(&facts.spec.preemption, last.cause, (trace.had, &last.procs), part) else {
+            return;
+        };
         verdict.count_check(Rule::Attempts);
-        // One may follow another at once.
-        let whole = trace.taken.micros().checked_rem(takes.micros());
-        if whole.unwrap_or(trace.taken.micros()) != 0 {
+        // One may follow another at once. On the same processors one that resizes the job costs nothing for each.
+        let again = if last.cause == Cause::Resize { facts.spec.preemption.resize } else { takes };
+        let rest = trace.taken.micros().checked_sub(takes.micros());
+        let is_whole = |rest: u64| rest == 0 || rest.checked_rem(again.micros()) == Some(0);
+        if !rest.is_some_and(is_whole) {
             let (job, what) = (platform.job(subject.name), last.cause.name());
             let taken = trace.taken;
             let message =
@@ -73,12 +80,17 @@ impl Checker {
     }
 }
 
-/// How long a transition takes on these processors; `None` if the memory of the job is not known from the description alone.
-fn takes(costs: &Preemption, cause: Cause, procs: &ProcSet, part: &PartitionSpec) -> Option<Span> {
+/// How long a transition takes on these processors, after so many; `None` if that, or the memory of the job, is not known.
+fn takes(
+    costs: &Preemption,
+    cause: Cause,
+    (had, procs): (Option<u32>, &ProcSet),
+    part: &PartitionSpec,
+) -> Option<Span> {
     let own = match cause {
         Cause::Suspend => costs.write?,
         Cause::Resume => costs.read?,
-        _ => return Some(costs.resize),
+        _ => return Some(costs.resizes(had?, procs.len())),
     };
     let JobMemory::Law(MemoryLaw::Fixed(memory)) = costs.memory else { return None };
     let mut on = std::collections::BTreeMap::<u32, u128>::new();

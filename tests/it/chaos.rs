@@ -10,8 +10,8 @@ use gridemu::local::{
     PolicyInfo, Registry, View, Violation,
 };
 use gridemu::model::{
-    Job, JobKey, JobMemory, MemoryLaw, MemoryOf, Named, OnLeave, Outcome, PlacementRule, Preemption, ProcSet,
-    SiteSpec, Size, Speedup,
+    EventCause, Job, JobKey, JobMemory, MemoryLaw, MemoryOf, Named, OnLeave, Outcome, PlacementRule,
+    Preemption, ProcSet, SiteSpec, Size, Speedup,
 };
 use gridemu::units::{Bandwidth, Bytes, Rate, Span};
 use proptest::prelude::*;
@@ -73,15 +73,10 @@ pub(crate) fn costs() -> impl Strategy<Value = Preemption> {
     let of = prop_oneof![Just(MemoryOf::Processor), Just(MemoryOf::Job)];
     let on_leave = prop_oneof![Just(OnLeave::Wait), Just(OnLeave::Lose)];
     let resize = prop_oneof![Just(0_u64), 1_u64..5_000_000].prop_map(Span::from_micros);
-    let drawn = (memory, of, bandwidth(), bandwidth(), bandwidth(), on_leave, resize);
-    let drawn = drawn.prop_map(|(memory, memory_of, write, read, node, on_leave, resize)| Preemption {
-        memory,
-        memory_of,
-        write,
-        read,
-        node,
-        on_leave,
-        resize,
+    let each = prop_oneof![2 => Just(0_u64), 1 => 1_u64..1_000_000].prop_map(Span::from_micros);
+    let drawn = (memory, of, bandwidth(), bandwidth(), bandwidth(), on_leave, (resize, each));
+    let drawn = drawn.prop_map(|(memory, memory_of, write, read, node, on_leave, (resize, each))| {
+        Preemption { memory, memory_of, write, read, node, on_leave, resize, resize_per_processor: each }
     });
     prop_oneof![1 => Just(Preemption::default()), 2 => drawn]
 }
@@ -216,7 +211,7 @@ impl Chaos {
                 let found = self.place(board, now.size.min(), now.size.max(), now.share);
                 board.jobs.insert(key, job);
                 let (place, set) = found?;
-                actions.push(Action::Resize { job: key, placement: place });
+                actions.push(Action::Resize { job: key, placement: place, why: EventCause::None });
                 board.jobs.insert(key, Now { place: set, ..now });
                 self.moved = true;
             }
@@ -377,6 +372,10 @@ fn wrong() -> PolicyInfo {
 
 struct Wrong(String);
 
+fn resize(job: JobKey, placement: Placement) -> Action {
+    Action::Resize { job, placement, why: EventCause::None }
+}
+
 fn start(job: u32, place: Placement) -> Action {
     Action::Start { job: JobKey(job), placement: place, share: Rate::FULL }
 }
@@ -403,7 +402,7 @@ impl LocalPolicy for Wrong {
             "start-running" => start(0, Placement::Any(2)),
             "suspend-waiting" => Action::Suspend { job: three, why: None },
             "resume-running" => Action::Resume { job: one, placement: on(0, 2), share },
-            "resize-waiting" => Action::Resize { job: three, placement: on(4, 8) },
+            "resize-waiting" => resize(three, on(4, 8)),
             "share-waiting" => Action::SetShare { job: three, share },
             "kill-waiting" => Action::Kill { job: three },
             "reject-running" => Action::Reject { job: one },
@@ -416,7 +415,7 @@ impl LocalPolicy for Wrong {
             "not-there" => start(2, on(4, 10)),
             "too-few" => start(2, Placement::Any(3)),
             "none" => start(2, Placement::Any(0)),
-            "beyond-max" => Action::Resize { job: two, placement: on(2, 8) },
+            "beyond-max" => resize(two, on(2, 8)),
             "resume-smaller" => {
                 actions.push(Action::Suspend { job: one, why: None });
                 Action::Resume { job: one, placement: on(0, 1), share }
@@ -445,9 +444,9 @@ impl LocalPolicy for Wrong {
                 actions.push(Action::Start { job: JobKey(3), placement: on(0, 1), share });
                 Action::Start { job: JobKey(4), placement: on(0, 1), share }
             }
-            "resize-rigid" => Action::Resize { job: one, placement: on(0, 3) },
+            "resize-rigid" => resize(one, on(0, 3)),
             "suspend" => Action::Suspend { job: one, why: None },
-            "resize" => Action::Resize { job: two, placement: on(2, 6) },
+            "resize" => resize(two, on(2, 6)),
             "half-block" => start(2, on(5, 9)),
             "wake-now" => return actions.wake_at(view.now()),
             other => unreachable!("{other}"),

@@ -136,8 +136,8 @@ fn local(number: u64, draws: &mut Draws) -> Job {
 /// The cases: first the small ones, then the large ones.
 fn cases() -> Vec<GridCase> {
     let mut runner = TestRunner::deterministic();
-    // Cases are those that were drawn before there were policies that preempt, `scojo`, and discrepancy search.
-    let later = ["scojo", "discrepancy", "dds-lxf-dynb"];
+    // Cases are those that were drawn before there were policies that preempt, `scojo`, `gang`, and discrepancy search.
+    let later = ["scojo", "discrepancy", "dds-lxf-dynb", "gang", "adaptive-scojo"];
     let is_later = |policy: &String| {
         let named: Named = policy.parse().expect("a policy");
         later.contains(&&*named.name) || Registry::standard().build(&named).expect("a policy").1.preempts

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use gridemu::local::{
-    Abilities, Action, Actions, Blocker, Change, Explanation, LocalPolicy, Partition, Phase, PolicyInfo,
-    Reason, Registry, Rule, Slot, SlotRequest, StartEstimates, View, Why,
+    Abilities, Action, Actions, Blocker, Change, Explanation, LocalPolicy, Partition, Phase, Placement,
+    PolicyInfo, Reason, Registry, Rule, Slot, SlotRequest, StartEstimates, View, Why,
 };
 use gridemu::model::{
     Elastic, ElasticCommand, InstantOrder, Job, JobId, JobKey, JobRef, MachineGroup, Named, Origin, Record,
@@ -94,13 +94,26 @@ impl LocalPolicy for Explained {
         let decision = traced.decision().expect("facts");
         assert_eq!(decision.at, view.now());
         if view.multiprogramming_level() == 1 {
-            let taken: u32 = started.iter().map(|job| view.job(*job).procs()).sum();
             let of = |job: &JobKey| view.job(*job).placement().len();
-            let resumed = |action: &Action| if let Action::Resume { job, .. } = action { of(job) } else { 0 };
-            let left = |action: &Action| if let Action::Suspend { job, .. } = action { of(job) } else { 0 };
-            let resumed: u32 = traced.as_slice().iter().map(resumed).sum();
-            let left: u32 = traced.as_slice().iter().map(left).sum();
-            assert_eq!(decision.free + taken + resumed, view.free() + left, "what is free at {}", view.now());
+            let size = |placement: &Placement| match placement {
+                Placement::Any(procs) => *procs,
+                Placement::On(procs) => procs.len(),
+                another => unreachable!("{another:?}"),
+            };
+            let (mut taken, mut left) = (0, 0);
+            for action in traced.as_slice() {
+                match action {
+                    Action::Start { placement, .. } | Action::Resume { placement, .. } => {
+                        taken += size(placement)
+                    }
+                    Action::Suspend { job, .. } => left += of(job),
+                    Action::Resize { job, placement, .. } => {
+                        (taken, left) = (taken + size(placement), left + of(job));
+                    }
+                    _ => {}
+                }
+            }
+            assert_eq!(decision.free + taken, view.free() + left, "what is free at {}", view.now());
         }
         for job in view.jobs_in(Phase::Waiting) {
             let told = decision.explain(view, job, view.now());

@@ -39,6 +39,14 @@ pub(crate) fn variants() -> Vec<String> {
                 "level=5,compensate=true,share=10%,classes=5 s/10 s/20 s,age_every=3 s,most=1.4",
                 "share=50%/40%/30%/20%,classes=5 s/10 s/20 s,slowdown=0.8",
             ],
+            "gang" => &[
+                "variant=pri-b-fa,level=3,slice=none,classes=5 s/20 s,age_every=9 s",
+                "variant=fcfs-eb-wa,level=2,slice=3 s,switch=40 ms,reconfigure=10 s,alternate=true,fit=best",
+                "variant=pri-easy-wa-fa,level=1,slice=none,reconfigure=7 s,lookahead=3",
+                "variant=fcfs-b,level=1,slice=none",
+                "variant=pri-wa,unify=true,alternate=true,resizes=event,reconfigure=5 s,passes=event",
+            ],
+            "adaptive-scojo" => &["classes=5 s/20 s,slice=1 s,reconfigure=10 s"],
             // With a factor of 1, jobs that take years, as absurd checkpoints make them, would take turns for years.
             "ss" => &[
                 "every=1 s",

@@ -41,6 +41,7 @@ mod faults;
 mod forks;
 mod fronts;
 mod fuzzed;
+mod gang;
 mod golden;
 mod grid;
 mod grid_by_hand;

@@ -72,7 +72,8 @@ impl LocalPolicy for Planned {
                     actions.push(Action::Resume { job, placement: Placement::On(procs), share: Rate::FULL });
                 }
                 Do::Resize(id, procs) => {
-                    actions.push(Action::Resize { job: key_of(view, id), placement: Placement::Any(procs) });
+                    let (job, placement) = (key_of(view, id), Placement::Any(procs));
+                    actions.push(Action::Resize { job, placement, why: EventCause::None });
                 }
             }
         }
@@ -545,7 +546,7 @@ fn read(keys: &str, policy: &str) -> Result<Scenario, ScenarioError> {
 
 #[test]
 fn what_preemption_costs_is_read() {
-    let keys = "memory = 'log, else 100 MB..1 GB'\nwrite = '2 MB/s'\nread = '16 Mbit/s'\nnode = '10 MB/s'\non_leave = 'lose'\nresize = '3 s'";
+    let keys = "memory = 'log, else 100 MB..1 GB'\nwrite = '2 MB/s'\nread = '16 Mbit/s'\nnode = '10 MB/s'\non_leave = 'lose'\nresize = '3 s'\nresize_per_processor = '100 ms'";
     let scenario = read(keys, "preempting").expect("it is right");
     let two = Some("2 MB/s".parse().expect("a bandwidth"));
     let expected = Preemption {
@@ -556,6 +557,7 @@ fn what_preemption_costs_is_read() {
         node: Some("10 MB/s".parse().expect("a bandwidth")),
         on_leave: OnLeave::Lose,
         resize: Span::from_secs(3),
+        resize_per_processor: Span::from_micros(100_000),
     };
     assert_eq!(scenario.resolved.grid.sites[0].preemption, expected);
     assert_eq!(scenario.warnings().len(), 1, "{:?}", scenario.warnings());

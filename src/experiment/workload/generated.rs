@@ -5,6 +5,7 @@ use crate::experiment::{Progress, RunError};
 use crate::model::Named;
 use crate::scenario::Shaping;
 use crate::workload::cwf::CwfSpec;
+use crate::workload::huang::HuangSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::{Drawn, First, Generated, Generator, Source, Spec};
@@ -37,7 +38,8 @@ pub(super) fn completed<G: Generator>(
 ) -> Result<(Named, u32), RunError> {
     let mut named = named.clone();
     let twice = |what: String| Err(RunError::request(what).with_hint("leave one of them out"));
-    if G::NAME == PoissonSpec::NAME && shaping.load.is_some() && named.params.contains_key("every") {
+    let has_gaps = [PoissonSpec::NAME, HuangSpec::NAME].contains(&G::NAME);
+    if has_gaps && shaping.load.is_some() && named.params.contains_key("every") {
         return twice(format!("`--load` and `every` in `{named}` both give the arrival rate"));
     }
     let what = match G::NAME {

@@ -108,7 +108,7 @@ impl Partition {
             Action::Start { job, placement, share } => self.start(job, placement, share, step),
             Action::Suspend { job, why } => self.suspend(job, why, step),
             Action::Resume { job, placement, share } => self.resume(job, placement, share, step),
-            Action::Resize { job, placement } => self.resize(job, placement, step),
+            Action::Resize { job, placement, why } => self.resize(job, placement, why, step),
             Action::SetShare { job, share } => self.set_share(job, share, step),
             Action::SetEfficiency { job, efficiency } => self.set_efficiency(job, efficiency, step),
             Action::Kill { job } => {

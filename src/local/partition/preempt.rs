@@ -65,7 +65,13 @@ impl Partition {
     }
 
     /// Gives a running job other processors: it runs there at once, or when it has adapted to them.
-    pub(super) fn resize(&mut self, key: JobKey, placement: Placement, step: &mut Step<'_>) -> Checked {
+    pub(super) fn resize(
+        &mut self,
+        key: JobKey,
+        placement: Placement,
+        why: EventCause,
+        step: &mut Step<'_>,
+    ) -> Checked {
         let declared = |state: &State, _: &LiveJob| State::declared(state.abilities.resizes, "resizes jobs");
         self.checked(key, "resize", step.now, declared)?;
         self.expect(key, "resize", step.now, &[Phase::Running])?;
@@ -75,12 +81,17 @@ impl Partition {
         self.state.settle(key, step);
         self.state.forget_begin(key, step.now);
         let Some(live) = self.state.table.get_mut(key) else { return Ok(()) };
-        let takes = if live.has_run() { self.state.settings.preemption.resize } else { Span::ZERO };
+        let has_run = live.has_run();
         let old = std::mem::take(&mut live.allocation.procs);
         let (held, share) = (live.held, live.allocation.share);
         self.state.vacate(&old, held, share, step);
         let checked = |state: &State, live: &LiveJob| state.placement(live, placement);
         let placement = self.checked(key, "resize", step.now, checked)?;
+        if let Some(live) = self.state.table.get(key) {
+            step.record(self.state.job_event(step.now, EventKind::Resized, why, live, placement.len()));
+        }
+        let costs = &self.state.settings.preemption;
+        let takes = if has_run { costs.resizes(old.len(), placement.len()) } else { Span::ZERO };
         self.put(key, placement, share, (Phase::Reconfiguring, takes), step)
     }
 

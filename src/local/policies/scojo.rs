@@ -1,16 +1,15 @@
 //! Share-based coscheduling [Huang 2004, chapter 5].
 
 mod board;
-mod line;
 mod plan;
 mod variants;
 
 use std::collections::BTreeMap;
 
 use self::board::{Board, Member};
-use self::line::Line;
 use self::plan::Plan;
 use super::equal_share::Loads;
+use super::line::Line;
 use crate::local::{Action, Actions, Change, LiveJob, LocalPolicy, Placement, Rule, StartEstimates, View};
 use crate::model::{JobKey, ProcSet};
 use crate::sharing::{Coscheduling, Priorities, Share};
@@ -267,7 +266,7 @@ impl Room {
 impl LocalPolicy for Scojo {
     fn on(&mut self, change: Change, view: &View<'_>) {
         match change {
-            Change::Arrived(job) => self.line.add(job, view),
+            Change::Arrived(job) => self.line.add(job, view.job(job).procs(), view),
             Change::Withdrawn(job) => self.line.remove(job),
             Change::Ended(job) => self.running.retain(|running| running.job != job),
             Change::Continued(job) if self.terms.level > 1 => self.take_over(job, view),
@@ -329,7 +328,7 @@ impl LocalPolicy for Scojo {
     }
 
     fn adopt(&mut self, view: &View<'_>) {
-        self.line.refill(view);
+        self.line.refill(view, LiveJob::procs);
         self.running.clear();
         if self.terms.level > 1 {
             view.holders().into_iter().for_each(|job| self.take_over(job, view));

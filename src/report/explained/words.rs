@@ -41,6 +41,13 @@ pub fn rule(of: &Explanation) -> String {
             let needs = places(*needs, *most, of.free);
             format!("no job may pass the head of the queue: {first} needs {needs}")
         }
+        Why::FirstForSlot { needs } => {
+            format!("it is the head of the queue and starts on {}", slot(*needs, of.free))
+        }
+        Why::SlotBefore { first, needs } => {
+            format!("no job may pass the head of the queue: {first} starts on {}", slot(*needs, of.free))
+        }
+        Why::InSlice { until } => format!("jobs start when the present time slice ends, at {}", Clock(*until)),
         Why::RequestsLaterStart { start, kept_back: false } => {
             format!("it is a dedicated job with a requested start of {}", Clock(*start))
         }
@@ -174,6 +181,10 @@ fn order_found(planned: &PlannedJob, found: &SearchFacts) -> String {
     let (orders, nodes) = (counted(orders as usize, "order"), counted(nodes as usize, "node"));
     let best = if is_proven { ", and there is no better one" } else { "" };
     format!("{place}; it is the best of {orders} ({nodes}){best}")
+}
+
+fn slot(needs: u32, most: u32) -> String {
+    format!("{}, and no time slot has more than {most} free", processors(needs))
 }
 
 fn delayed(first: Option<&JobRef>) -> String {

@@ -85,3 +85,14 @@ fn many_bars_have_no_outlines() {
     assert_eq!((few.bars.len(), few.suspended.len()), (GanttChart::SINGLE, GanttChart::SINGLE - 1));
     assert_eq!((many.bars.len(), many.suspended.len()), (GanttChart::SINGLE + 1, 0));
 }
+
+/// A job that grows is drawn on the processors that it has then, and pale while it adapts to them.
+#[test]
+fn a_resized_job_is_drawn_on_its_processors() {
+    let grown = |cause, from, to| Stretch { procs: ProcSet::full(3), cause, ..stretch(0, 1, from, to) };
+    let all = [stretch(0, 1, 0, 110), grown(Cause::Resize, 110, 115), grown(Cause::Run, 115, 400)];
+    let chart = part(&all, false, &[]);
+    let bars: Vec<(f64, f64, u32, bool)> =
+        chart.bars.iter().map(|bar| (bar.from, bar.to, bar.ranges[0].end, bar.overhead)).collect();
+    assert_eq!(bars, [(0.0, 110.0, 2, false), (110.0, 115.0, 3, true), (115.0, 400.0, 3, false)]);
+}

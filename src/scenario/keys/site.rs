@@ -92,6 +92,8 @@ keys! {
         on_leave: OnLeave = OnLeave::Wait;
         /// How long a malleable job does no work when its processors change, under a policy that resizes jobs.
         resize: Span = Span::ZERO;
+        /// How much longer for each processor that it gains or loses.
+        resize_per_processor: Span = Span::ZERO;
     }
 }
 

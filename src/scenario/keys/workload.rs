@@ -18,7 +18,7 @@ use crate::units::{Bytes, Price, Span};
 use crate::workload::{BudgetRule, DeadlineRule, Estimates, Factor};
 
 keys! {
-    /// A workload: one of `log`, `lublin`, `poisson`, `cwf` and `workflow`, and what is done to it.
+    /// A workload: one of `log`, `lublin`, `poisson`, `cwf`, `huang` and `workflow`, and what is done to it.
     WorkloadKeys, "a table of a workload" {
         /// A log: SWF or [CWF](workloads.md#the-cloud-workload-format), plain or gzipped, or a Batsim workload (`.json`); a
         /// path relative to the file that names it. `archive:NAME` is a public log by its published name, searched in the
@@ -33,8 +33,11 @@ keys! {
         /// Batch and dedicated jobs with elastic commands: `{ jobs = 500, load = 0.9, ps = 0.2, pd = 0.5, pe = 0.2, pr = 0.1 }` and
         /// [its other parameters](workloads.md#the-generator-of-the-cloud-workload-format). `procs` is by default the largest class of machines.
         cwf: Option<Params>;
+        /// [The workloads of adaptive SCOJO](workloads.md#rigid-moldable-and-malleable-jobs), with rigid, moldable and malleable jobs: `{ workload = 1 }`. `procs`,
+        /// of which no job can use more, is by default the largest class of machines.
+        huang: Option<Params>;
         /// Offered load, relative to the processors available at the beginning, at their speeds: of the site, or of all sites
-        /// for the portal. The times between submissions are scaled. May also be given inside `lublin`, `poisson` or `cwf`.
+        /// for the portal. The times between submissions are scaled. May also be given inside `lublin`, `poisson`, `cwf` or `huang`.
         load: Option<f64> => "as they come";
         /// Divides arrival times by this, such as `1.2`: the load becomes so many times as high. The first submission stays, and the gaps
         /// after it are divided. Excludes `load`, also inside a generator.
@@ -137,9 +140,12 @@ impl Kind for OwnWorkload {
                 reading.refuse(node, message)
             }
             Some(text) => match text.parse::<Workload>() {
-                Ok(Workload::Lublin(named) | Workload::Poisson(named) | Workload::Cwf(named)) => {
-                    WorkloadKeys::read(&Node::of_named(node.at, named), reading)
-                }
+                Ok(
+                    Workload::Lublin(named)
+                    | Workload::Poisson(named)
+                    | Workload::Cwf(named)
+                    | Workload::Huang(named),
+                ) => WorkloadKeys::read(&Node::of_named(node.at, named), reading),
                 Ok(Workload::File(_) | Workload::Stdin | Workload::Workflows(_)) => {
                     let log = Node { at: node.at, value: tree::Value::Text(text.to_owned()) };
                     WorkloadKeys::read(&Node::of_key(node.at, "log", log), reading)

@@ -37,8 +37,9 @@ impl Checker<'_> {
         if keys.node.is_some() && !moves {
             self.warn(&path.key("node"), "it has no effect without `write` or `read`");
         }
-        let PreemptionKeys { memory_of, write, read, node, on_leave, resize, .. } = *keys;
-        Preemption { memory, memory_of, write, read, node, on_leave, resize }
+        let PreemptionKeys { memory_of, write, read, node, on_leave, resize, resize_per_processor, .. } =
+            *keys;
+        Preemption { memory, memory_of, write, read, node, on_leave, resize, resize_per_processor }
     }
 
     /// Checks that the memory of all processors of a machine is not more than it has, or that of a job not more than all machines have.
@@ -91,8 +92,9 @@ impl Checker<'_> {
         }
         if !able.preempts && !able.resizes {
             self.warn(&path, format!("it has no effect: `{}` suspends no jobs", spec.policy));
-        } else if !able.resizes && !costs.resize.is_zero() {
-            self.warn(&path.key("resize"), format!("it has no effect: `{}` resizes no jobs", spec.policy));
+        } else if !able.resizes && costs.resizing_costs() {
+            let key = if costs.resize.is_zero() { "resize_per_processor" } else { "resize" };
+            self.warn(&path.key(key), format!("it has no effect: `{}` resizes no jobs", spec.policy));
         }
     }
 }

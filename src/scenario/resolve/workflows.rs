@@ -59,6 +59,7 @@ impl Checker<'_> {
             ("lublin", keys.lublin.is_some()),
             ("poisson", keys.poisson.is_some()),
             ("cwf", keys.cwf.is_some()),
+            ("huang", keys.huang.is_some()),
         ];
         if let Some((other, _)) = others.iter().find(|(_, given)| *given) {
             let message = format!("`{other}` and `workflow` exclude each other; keep one of them");

@@ -15,6 +15,7 @@ use crate::scenario::workload::{EstimateSource, Shaping, Workload};
 use crate::units::Price;
 use crate::workflow;
 use crate::workload::cwf::CwfSpec;
+use crate::workload::huang::HuangSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::tsafrir::TsafrirSpec;
@@ -168,6 +169,7 @@ impl Checker<'_> {
             ("lublin", &keys.lublin, Workload::Lublin as fn(Named) -> Workload),
             ("poisson", &keys.poisson, Workload::Poisson),
             ("cwf", &keys.cwf, Workload::Cwf),
+            ("huang", &keys.huang, Workload::Huang),
         ];
         let mut given = generators.iter().filter_map(|(key, params, of)| Some((*key, params.as_ref()?, of)));
         let (key, workload) = match (&keys.log, given.next(), given.next()) {
@@ -176,11 +178,12 @@ impl Checker<'_> {
             (None, None, _) => {
                 return self.refuse(
                     path,
-                    "the workload is empty; give one of `log`, `lublin`, `poisson`, `cwf` and `workflow`",
+                    "the workload is empty; give one of `log`, `lublin`, `poisson`, `cwf`, `huang` and `workflow`",
                 );
             }
             _ => {
-                let message = "`log`, `lublin`, `poisson` and `cwf` exclude each other; keep one of them";
+                let message =
+                    "`log`, `lublin`, `poisson`, `cwf` and `huang` exclude each other; keep one of them";
                 return self.refuse(path, message);
             }
         };
@@ -393,6 +396,7 @@ impl Checker<'_> {
             Workload::Cwf(named) => {
                 CwfSpec::from_named(named.clone()).map(|spec| (spec.units() * spec.unit, "procs"))
             }
+            Workload::Huang(named) => HuangSpec::from_named(named.clone()).map(|spec| (spec.procs, "procs")),
             Workload::File(_) | Workload::Stdin | Workload::Workflows(_) => return Some(()),
         };
         let (largest, key) = match read {

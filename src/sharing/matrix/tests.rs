@@ -216,6 +216,24 @@ impl Twin {
         }
     }
 
+    /// The processors that a job would have with so many, if its slot has them.
+    fn resized(&self, job: u32, count: usize) -> Option<BTreeSet<usize>> {
+        let (at, own) = self.procs(job);
+        let free = (0..self.rows[at].len()).filter(|proc| self.rows[at][*proc].is_none());
+        let all: BTreeSet<usize> = own.into_iter().chain(free).take(count).collect();
+        (count > 0 && all.len() == count).then_some(all)
+    }
+
+    fn adopt(&mut self, job: u32, procs: &[usize], width: usize) {
+        let is_free = |row: &Vec<Option<u32>>| procs.iter().all(|proc| row[*proc].is_none());
+        let at = self.rows.iter().position(is_free).unwrap_or_else(|| {
+            self.rows.push(vec![None; width]);
+            self.rows.len() - 1
+        });
+        procs.iter().for_each(|proc| self.rows[at][*proc] = Some(job));
+        self.order.push(job);
+    }
+
     fn procs(&self, job: u32) -> (usize, BTreeSet<usize>) {
         let at = self.rows.iter().position(|row| row.contains(&Some(job))).unwrap();
         (at, (0..self.rows[at].len()).filter(|proc| self.rows[at][*proc] == Some(job)).collect())
@@ -243,10 +261,19 @@ enum Act {
     Place(u32),
     /// Removes the job of this number among those that are there.
     Remove(usize),
+    /// Gives it so many processors, of its own and then of the free ones of its slot, the lowest first.
+    Resize(usize, u32),
+    /// Takes in a job on these of the processors.
+    Adopt(u32),
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let act = prop_oneof![(0_u32..14).prop_map(Act::Place), (0_usize..12).prop_map(Act::Remove)];
+    let act = prop_oneof![
+        4 => (0_u32..14).prop_map(Act::Place),
+        3 => (0_usize..12).prop_map(Act::Remove),
+        2 => (0_usize..12, 0_u32..14).prop_map(|(at, size)| Act::Resize(at, size)),
+        1 => (0_u32..1 << 11).prop_map(Act::Adopt),
+    ];
     prop::collection::vec(act, 0..60)
 }
 
@@ -269,6 +296,45 @@ proptest! {
                 }
                 Act::Remove(at) if twin.order.is_empty() => {
                     prop_assert_eq!(matrix.remove(at as u32 + 1_000), None);
+                }
+                Act::Resize(..) if twin.order.is_empty() => {
+                    prop_assert_eq!(matrix.resize(job, ProcSet::full(1)), Err(MatrixError::Unknown));
+                }
+                Act::Resize(at, size) => {
+                    let job = twin.order[at % twin.order.len()];
+                    match twin.resized(job, size as usize) {
+                        Some(procs) => {
+                            let set: ProcSet = procs.iter().map(|proc| *proc as u32).collect();
+                            prop_assert_eq!(matrix.resize(job, set), Ok(()));
+                            let at = twin.procs(job).0;
+                            let cells = twin.rows[at].iter_mut().enumerate();
+                            cells.for_each(|(proc, cell)| match (procs.contains(&proc), *cell == Some(job)) {
+                                (true, _) => *cell = Some(job),
+                                (false, true) => *cell = None,
+                                (false, false) => {}
+                            });
+                        }
+                        None => {
+                            let (at, own) = twin.procs(job);
+                            let other = (0..twin.rows[at].len())
+                                .find(|proc| !own.contains(proc) && twin.rows[at][*proc].is_some());
+                            if let Some(other) = other {
+                                let set = ProcSet::range(other as u32, other as u32 + 1);
+                                prop_assert_eq!(matrix.resize(job, set), Err(MatrixError::Taken(other as u32)));
+                            }
+                        }
+                    }
+                }
+                Act::Adopt(bits) => {
+                    let procs: Vec<usize> = (0..width as usize).filter(|proc| bits >> proc & 1 == 1).collect();
+                    let set: ProcSet = procs.iter().map(|proc| *proc as u32).collect();
+                    let row = matrix.adopt(job, set);
+                    if procs.is_empty() {
+                        prop_assert_eq!(row, Err(MatrixError::Nothing));
+                    } else {
+                        twin.adopt(job, &procs, width as usize);
+                        prop_assert_eq!(row, Ok(twin.procs(job).0));
+                    }
                 }
                 Act::Remove(at) => {
                     let job = twin.order[at % twin.order.len()];

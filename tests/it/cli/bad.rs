@@ -88,7 +88,7 @@ fn jobs_larger_than_the_machine() {
 /// What is asked for makes no sense: nothing runs, nothing is printed.
 #[test]
 fn requests_that_make_no_sense() {
-    let cases: [(&[&str], &[&str]); 65] = [
+    let cases: [(&[&str], &[&str]); 73] = [
         (&["--policy", "esy"], &["did you mean `easy`?", "there are fcfs, easy", "hint: `gridemu policies`"]),
         (&["--policy", "EASY"], &["did you mean `easy`?"]),
         (&["--policy", "easy", "--policy", "conservativ"], &["did you mean `conservative`?"]),
@@ -121,6 +121,20 @@ fn requests_that_make_no_sense() {
         (&["--policy", "discrepancy[search=bfs]"], &["`search=bfs`", "`dds`, `lds`, `ilds`, `dfs`"]),
         (&["--policy", "discrepancy[bound=late]"], &["`bound=late`", "a time, such as `5 h`, or `dynamic`"]),
         (&["--policy", "discrepancy[prune=yes]"], &["`prune=yes`", "`true`, `false`"]),
+        (&["--policy", "gang[level=0]"], &["`level=0`", "from 1 to 1000"]),
+        (&["--policy", "gang[variant=wa-pri]"], &["`variant=wa-pri`", "a variant such as `pri-b-wa-fa`"]),
+        (
+            &["--policy", "gang[slice=40 ms,switch=40 ms]"],
+            &["`slice=40 ms`", "a time slice of 0.04 s is not longer than the context switch of 0.04 s"],
+        ),
+        (&["--policy", "gang[switch=100%]"], &["`switch=100%`", "a part above 0 and below 100 %"]),
+        (&["--policy", "gang[slice=none,switch=10%]"], &["`switch=10%`", "nothing is switched"]),
+        (&["--policy", "gang[slice=soon]"], &["`slice=soon`", "a time above 0, such as `2 s`"]),
+        (&["--policy", "gang[reconfigure=often]"], &["`reconfigure=often`", "a time, such as `5 min`"]),
+        (
+            &["--policy", "gang[classes=30 min/1 min]"],
+            &["`classes=30 min/1 min`", "each bound must be above"],
+        ),
         (&["--policy", "easy", "--policy", "easy"], &["`easy` is given twice"]),
         (&["--policy", ""], &["name[key=value,...]"]),
         (&[], &["--policy <POLICY>"]),

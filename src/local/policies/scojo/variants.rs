@@ -1,11 +1,11 @@
 //! SCOJO by name, and its parameters.
 
 use super::{Scojo, ScojoOptions, Shares};
+use crate::local::policies::line::{self, AGE_BY, AGE_EVERY, AGE_MOST, priorities};
 use crate::local::policies::preemptive::Factor;
 use crate::local::{Abilities, Built, PolicyInfo};
 use crate::model::{Named, NamedError, ParamInfo};
-use crate::sharing::{Aging, Coscheduling, Pairs, Priorities, Share, Slowdown};
-use crate::units::Span;
+use crate::sharing::{Coscheduling, Pairs, Share, Slowdown};
 
 const ORDER: ParamInfo = ParamInfo {
     key: "order",
@@ -85,27 +85,10 @@ const MOST: ParamInfo = ParamInfo {
 };
 
 const CLASSES: ParamInfo = ParamInfo {
-    key: "classes",
+    key: line::CLASSES,
     values: "times with slashes between them",
     default: "2 min/5 min/10 min",
     doc: "the longest estimates of all classes but the last; each class has a priority that is 5 above that of the next",
-};
-
-const AGE_EVERY: ParamInfo = ParamInfo {
-    key: "age_every",
-    values: "a time above 0, or none",
-    default: "30 min",
-    doc: "after each such time of waiting a job has a higher priority",
-};
-
-const AGE_BY: ParamInfo =
-    ParamInfo { key: "age_by", values: "0 or more", default: "5", doc: "by how much it grows each time" };
-
-const AGE_MOST: ParamInfo = ParamInfo {
-    key: "age_most",
-    values: "0 or more",
-    default: "15",
-    doc: "up to which priority waiting jobs grow",
 };
 
 pub(in crate::local::policies) fn info() -> PolicyInfo {
@@ -126,7 +109,7 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
     let backfill = named.take_choice(BACKFILL.key, &BOOL)?.unwrap_or(true);
     let lookahead = named.take_within(LOOKAHEAD.key, 1.., "a number from 1 on")?.unwrap_or(50);
     let compensate = named.take_choice(COMPENSATE.key, &BOOL)?.unwrap_or(false);
-    let priorities = priorities(named)?;
+    let priorities = priorities(named, CLASSES.default)?;
     let coscheduling = coscheduling(named)?;
     let shares = shares(named, level, priorities.classes(), &coscheduling, compensate)?;
     let is_shared = level > 1;
@@ -147,30 +130,6 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
         ..Abilities::PLAIN
     };
     Ok((Box::new(Scojo::new(terms)), able))
-}
-
-fn priorities(named: &mut Named) -> Result<Priorities, NamedError> {
-    let written: String = named.take(CLASSES.key, "times")?.unwrap_or_else(|| CLASSES.default.to_owned());
-    let bad =
-        |named: &Named, expected: &str| NamedError::bad_value(&named.name, CLASSES.key, &written, expected);
-    let bounds: Result<Vec<Span>, _> = written.split('/').map(str::parse).collect();
-    let bounds =
-        bounds.map_err(|_| bad(named, "times with slashes between them, such as `2 min/5 min/10 min`"))?;
-    let mut aging = Aging::default();
-    let every: Option<String> = named.take(AGE_EVERY.key, "a time")?;
-    if let Some(every) = every {
-        aging.every = match every.parse() {
-            Ok(time) if time > Span::ZERO => time,
-            _ if every == "none" => Span::ZERO,
-            _ => {
-                let expected = "a time above 0, such as `30 min`, or `none`";
-                return Err(NamedError::bad_value(&named.name, AGE_EVERY.key, every, expected));
-            }
-        };
-    }
-    aging.by = named.take(AGE_BY.key, "a number from 0 on")?.unwrap_or(aging.by);
-    aging.most = named.take(AGE_MOST.key, "a number from 0 on")?.unwrap_or(aging.most);
-    Priorities::new(bounds, aging).map_err(|error| bad(named, &format!("a list of classes: {error}")))
 }
 
 fn coscheduling(named: &mut Named) -> Result<Coscheduling, NamedError> {
