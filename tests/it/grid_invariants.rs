@@ -365,7 +365,7 @@ fn check_partitions(
             let machines = told.machines.iter().filter(|m| (m.site, m.partition) == (id, here)).copied();
             let naps = naps::naps(machines, cores, end);
             if fork.is_none() {
-                naps::check(&naps, part, &segments, end);
+                naps::check(&naps, part, &segments, &spec.churn.script, end);
             }
             let beyond = match (fork, old) {
                 (Some(fork), Some(old)) => {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use gridemu::model::{MachineRecord, MachineState, PartitionSpec, SegmentRecord, SleepSpec};
+use gridemu::model::{
+    ChurnAct, MachineRecord, MachineState, PartitionSpec, PlannedChurn, SegmentRecord, SleepSpec,
+};
 use gridemu::units::{Power, Span, Time};
 
 /// A stretch in which a machine was not awake.
@@ -70,7 +72,16 @@ pub(crate) fn beyond_idle_weighed(
 }
 
 /// Transitions take as long as the sleep state says, unless the machine goes down, and nothing runs on machines that are not awake.
-pub(crate) fn check(naps: &[Nap], part: &PartitionSpec, segments: &[&SegmentRecord], end: Time) {
+pub(crate) fn check(
+    naps: &[Nap],
+    part: &PartitionSpec,
+    segments: &[&SegmentRecord],
+    script: &[PlannedChurn],
+    end: Time,
+) {
+    // A machine that goes down may be back in the same instant.
+    let joins = |act: &ChurnAct| matches!(act, ChurnAct::Join(_) | ChurnAct::JoinSite);
+    let is_back = |at: Time| script.iter().any(|planned| planned.at == at && joins(&planned.act));
     for nap in naps {
         let state: SleepSpec = part.group_of(nap.machine).and_then(|group| group.sleep).expect("it sleeps");
         let takes = match nap.state {
@@ -82,11 +93,11 @@ pub(crate) fn check(naps: &[Nap], part: &PartitionSpec, segments: &[&SegmentReco
         assert!(over || nap.to.since(nap.from) <= takes, "{nap:?} takes too long");
         let next = naps.iter().find(|next| next.machine == nap.machine && next.from == nap.to);
         // What was begun is carried through, and nobody wakes up a machine that wakes up.
-        let cut = nap.to < nap.from + takes && next.is_some();
+        let cut = nap.to < nap.from + takes && next.is_some() && !is_back(nap.to);
         assert!(nap.state == MachineState::Asleep || !cut, "{nap:?} was cut short by {next:?}");
         // It may have slept for no time in between.
         let again = nap.state == MachineState::Waking && !state.fall.is_zero();
-        let twice = again && next.is_some_and(|next| next.state == nap.state);
+        let twice = again && next.is_some_and(|next| next.state == nap.state) && !is_back(nap.to);
         assert!(!twice, "{nap:?}, then {next:?}");
         let procs = nap.machine * part.cores..(nap.machine + 1) * part.cores;
         let clash = segments.iter().find(|segment| {

@@ -675,7 +675,7 @@ fn check_ledger(spec: &SiteSpec, at: usize, segments: &[&SegmentRecord], jobs: &
         _ => None,
     });
     let naps = naps::naps(machines, part.cores, Time::NEVER);
-    naps::check(&naps, part, segments, Time::NEVER);
+    naps::check(&naps, part, segments, &spec.churn.script, Time::NEVER);
     let beyond = naps::beyond_idle(&naps, part, from, to) * SHARE as i128;
     let meter = meter as i128 + beyond;
     assert_eq!(
