@@ -22,6 +22,7 @@ mod levels;
 mod limits;
 mod named;
 mod needs;
+mod order;
 mod outcome;
 mod partition;
 mod per_kwh;
@@ -51,7 +52,7 @@ pub use coallocation::{
     Coallocated, CoallocationGoal, CoallocationOutcome, CoallocationRecord, CoallocationSpec, Coupling,
     HoldId, Holding, Refusal, Reservable, StartOffer,
 };
-pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct, PlannedJobAct};
+pub use elastic::{CommandRefusal, Elastic, ElasticCommand, JobAct};
 pub use enactment::{
     EstimateBase, LostData, PlanRepair, TaskOrder, TransferMode, TransferOutcome, TransferRecord,
     WorkflowSettings,
@@ -74,6 +75,8 @@ pub use levels::{Embodied, Level};
 pub use limits::{AtLimit, Limits, WorkflowLimits};
 pub use named::{Named, NamedError, did_you_mean, nearest, suggestion};
 pub use needs::{Equipment, Needs};
+pub(crate) use order::OF_GRID;
+pub use order::{BookAct, Booked, BookingRefusal, Order, PlannedOrder, ReservationRequest};
 pub use outcome::{Outcome, RejectReason};
 pub use partition::{MachineGroup, PartitionSpec};
 pub use per_kwh::{PerKwh, Trace};

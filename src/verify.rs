@@ -39,7 +39,7 @@ pub use platform::{Platform, SiteFacts};
 pub use request::JobRequest;
 
 use crate::model::{
-    EventKind, EventRecord, JobRecord, JobRef, MachineRecord, PartitionId, SiteId, WorkloadId,
+    Booked, EventKind, EventRecord, JobRecord, JobRef, MachineRecord, PartitionId, SiteId, WorkloadId,
 };
 use crate::units::Time;
 use bookings::Bookings;
@@ -114,6 +114,9 @@ impl Checker {
     /// Checks an event.
     pub fn event(&mut self, event: &EventRecord, row: Row) {
         let (site, now) = (event.site, event.time);
+        if let Some(booked) = &event.booked {
+            return self.booked(event, booked);
+        }
         if let Some(name) = event.job_ref() {
             if event.kind == EventKind::Repeated {
                 self.repeated.insert(name, (event.attempt, now));
@@ -151,6 +154,39 @@ impl Checker {
                 "{job} runs on machine {machine} of {place} from {from} s, which joins only at {now} s"
             );
             self.verdict.fault(Subject { name, row }, Rule::Down, from, message);
+        }
+    }
+
+    /// Follows what is reserved and given up while the site runs. A reservation that is for a job is not checked.
+    fn booked(&mut self, event: &EventRecord, booked: &Booked) {
+        let place = (event.site, event.partition.unwrap_or_default());
+        let (Some(state), Some(facts)) =
+            (self.partitions.get_mut(&place), self.platform.sites.get(event.site.0 as usize))
+        else {
+            return;
+        };
+        match (event.kind, booked.during) {
+            (EventKind::Reserved, Some((start, end))) => {
+                let was_there = !state.machines.changed && !state.machines.slowed;
+                let missing = state.machines.missing();
+                let begin = || {
+                    Bookings::begin(facts, place.1, missing, was_there && self.platform.since == Time::ZERO)
+                };
+                if state.bookings.is_none() {
+                    state.bookings = begin();
+                }
+                match (&mut state.bookings, event.job) {
+                    (Some(bookings), Some(job)) => bookings.claim(job),
+                    (Some(bookings), None) => bookings.add(start, end, event.procs, &booked.name),
+                    (None, _) => {}
+                }
+            }
+            (EventKind::Released, _) => {
+                if let Some(bookings) = &mut state.bookings {
+                    bookings.release(&booked.name, event.time);
+                }
+            }
+            _ => {}
         }
     }
 

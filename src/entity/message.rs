@@ -8,8 +8,8 @@ use smallvec::{SmallVec, smallvec};
 use crate::agreement::{Answer, Ask};
 use crate::broker::PoolReport;
 use crate::model::{
-    ChurnAct, Coallocated, Elastic, EventCause, HoldId, Job, JobId, Outcome, PartitionId, Passed, PoolId,
-    RecordSink, SiteId, StartOffer, TaskId, WorkflowSubmission,
+    BookAct, ChurnAct, Coallocated, Elastic, EventCause, HoldId, Job, JobId, Outcome, PartitionId, Passed,
+    PoolId, RecordSink, SiteId, StartOffer, TaskId, WorkflowSubmission,
 };
 use crate::units::{Bytes, Energy, Money, Span, Stamp, Time};
 
@@ -365,6 +365,8 @@ pub enum ToSite {
         /// When it was sent.
         sent: Time,
     },
+    /// Reserve processors, or give them up. From outside.
+    Book(BookAct),
 }
 
 /// The jobs in a message.
@@ -436,6 +438,7 @@ letter!(Site, ToSite, |letter| match letter {
     | ToSite::Churn(_)
     | ToSite::Withdraw { .. }
     | ToSite::Elastic { .. }
+    | ToSite::Book(_)
     | ToSite::Seek { .. }
     | ToSite::Agree { .. }
     | ToSite::Abort { .. } => Carried::new(),

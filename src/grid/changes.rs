@@ -170,13 +170,13 @@ impl Found {
         self.must_not("its PUE", &old.pue_ppm, &new.pue_ppm, |ppm| (*ppm as f64 / 1e6).to_string(), why);
         self.tariff(&old.tariff, &new.tariff);
         if old.reservations != new.reservations {
-            self.refuse("its reservations differ, but they were made at the beginning");
+            self.refuse("its reservations differ, but they were made at the beginning; an event with `reserve` makes one later");
         }
         if (old.record_machines, old.record_segments) != (new.record_machines, new.record_segments) {
             self.refuse("other records would be written, and the files would be inconsistent");
         }
         self.churn(&old.churn, &new.churn);
-        self.script("scripted commands to jobs", &old.orders, &new.orders, |order| order.at);
+        self.script("scripted orders", &old.orders, &new.orders, |order| order.at);
         self.subject.clear();
     }
 

@@ -40,10 +40,14 @@ impl Numbers {
 
     /// The job with that number in the workload; if several have it, the one that came first.
     pub(super) fn first(&mut self, id: JobId, table: &Table) -> Option<JobKey> {
+        self.all(id, table).min_by_key(|key| table.get(*key).map(LiveJob::seq))
+    }
+
+    /// All jobs with that number in their workloads.
+    pub(super) fn all(&mut self, id: JobId, table: &Table) -> impl Iterator<Item = JobKey> {
         let by_id =
             self.by_id.get_or_insert_with(|| table.iter().map(|(key, job)| (job.id(), key)).collect());
-        let named = keys(by_id, id);
-        named.min_by_key(|key| table.get(*key).map(LiveJob::seq))
+        keys(by_id, id)
     }
 
     /// The job with that number at the portal.

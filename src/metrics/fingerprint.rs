@@ -9,9 +9,9 @@ use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::model::{
-    Elastic, EventCause, EventRecord, JobRecord, Limits, Origin, Outcome, ProcSet, Record, RejectReason,
-    ResponseParts, SegmentRecord, Suspension, TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord,
-    saved_as_text,
+    Booked, Elastic, EventCause, EventRecord, JobRecord, Limits, Origin, Outcome, ProcSet, Record,
+    RejectReason, ResponseParts, SegmentRecord, Suspension, TaskRecord, TransferRecord, WorkflowBounds,
+    WorkflowRecord, saved_as_text,
 };
 use crate::units::Time;
 
@@ -132,6 +132,13 @@ impl Fingerprint {
             };
             fields.put([b'C', kind]);
             fields.put(amount.to_le_bytes());
+        }
+        if let Some(Booked { name, during }) = event.booked.as_deref() {
+            fields.put([b'B']);
+            fields.put_option(during.map(|(from, _)| from.micros()));
+            fields.put_option(during.map(|(_, to)| to.micros()));
+            fields.put((name.len() as u64).to_le_bytes());
+            name.bytes().for_each(|byte| fields.put([byte]));
         }
         if let Some(Suspension { number, by, factors: (ours, theirs), lasted }) = event.suspension.as_deref()
         {
@@ -258,6 +265,7 @@ const fn cause_code(cause: EventCause) -> [u8; 2] {
         EventCause::PartFailed => [19, 0],
         EventCause::LoadLow => [20, 0],
         EventCause::LoadHigh => [21, 0],
+        EventCause::Unbooked(reason) => [22, reason as u8],
     }
 }
 

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::JobId;
 use super::text::words;
 use crate::units::{Span, Time};
 
@@ -39,17 +38,6 @@ pub enum JobAct {
     Cancel,
     /// The job's request changes.
     Change(Elastic),
-}
-
-/// A change of a job of a site at a given time.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlannedJobAct {
-    /// The time of the change.
-    pub at: Time,
-    /// The number of the job in its workload. If several jobs of the site have it, the one that was submitted first is meant.
-    pub job: JobId,
-    /// The change.
-    pub act: JobAct,
 }
 
 impl Elastic {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::text::words;
 use super::{
-    CoallocationRecord, CommandRefusal, Elastic, FrontRecord, JobId, JobRef, Limits, Origin, Outcome,
-    PartitionId, ProcSet, RejectReason, SiteId, TaskRecord, TransferRecord, WorkflowRecord,
+    Booked, BookingRefusal, CoallocationRecord, CommandRefusal, Elastic, FrontRecord, JobId, JobRef, Limits,
+    Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId, TaskRecord, TransferRecord, WorkflowRecord,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -253,6 +253,12 @@ words! {
         Resumed = "resumed",
         /// A job gets other processors while it runs: so many from now on.
         Resized = "resized",
+        /// Processors are reserved by an order.
+        Reserved = "reserved",
+        /// A reservation is given up by an order.
+        Released = "released",
+        /// An order to reserve processors, or to give them up, was not carried out.
+        BookingRefused = "booking-refused",
     }
 }
 
@@ -305,6 +311,8 @@ pub enum EventCause {
     LoadLow,
     /// The load of the partition is high, so that jobs shrink.
     LoadHigh,
+    /// An order about a reservation cannot be carried out, for this reason.
+    Unbooked(BookingRefusal),
 }
 
 impl fmt::Display for EventCause {
@@ -320,6 +328,7 @@ impl fmt::Display for EventCause {
             Self::Replanned => "replanned",
             Self::Refused(reason) => return reason.fmt(f),
             Self::Unheeded(reason) => reason.name(),
+            Self::Unbooked(reason) => reason.name(),
             Self::TaskFailed => "task-failed",
             Self::Trace => "trace",
             Self::Group => "group",
@@ -369,6 +378,8 @@ pub struct EventRecord {
     pub command: Option<Elastic>,
     /// What else is known of a job that is suspended or resumed.
     pub suspension: Option<Box<Suspension>>,
+    /// The reservation of the event, if it concerns one.
+    pub booked: Option<Box<Booked>>,
 }
 
 /// What is known of a suspension of a job.
@@ -403,6 +414,7 @@ impl EventRecord {
             since_failure: None,
             command: None,
             suspension: None,
+            booked: None,
         }
     }
 
@@ -489,7 +501,7 @@ mod tests {
     fn all_kinds_of_events_are_listed_in_their_order_under_names_of_their_own() {
         assert!(EventKind::ALL.into_iter().enumerate().all(|(at, kind)| kind as usize == at));
         // A new kind goes last.
-        assert_eq!(EventKind::Resized as usize + 1, EventKind::ALL.len());
+        assert_eq!(EventKind::BookingRefused as usize + 1, EventKind::ALL.len());
         let names: std::collections::BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), EventKind::ALL.len());
     }

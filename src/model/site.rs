@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::reservation::Reserved;
 use super::{
-    ChurnSpec, MachineGroup, Named, PartitionSpec, PlacementRule, PlannedJobAct, Preemption, Reservable,
+    ChurnSpec, MachineGroup, Named, PartitionSpec, PlacementRule, PlannedOrder, Preemption, Reservable,
     Reservation, SiteTariff,
 };
 use crate::units::{Power, Price, Rate};
@@ -73,9 +73,9 @@ pub struct SiteSpec {
     pub record_machines: bool,
     /// Whether segments are recorded.
     pub record_segments: bool,
-    /// Changes of its jobs at given times, in order of time. The hash of a description leaves it out if it is empty.
+    /// Orders for its jobs and its reservations at given times, in order of time. The hash of a description leaves it out if it is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub orders: Vec<PlannedJobAct>,
+    pub orders: Vec<PlannedOrder>,
 }
 
 fn is_default(rule: &PlacementRule) -> bool {

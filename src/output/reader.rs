@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 pub use error::ReadError;
 pub use rows::{
-    CoallocationRow, EventRow, FrontRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow,
+    CoallocationRow, EventRow, FrontRow, JobRow, MachineRow, Ordered, SegmentRow, TaskRow, TransferRow,
+    WorkflowRow,
 };
 pub use table::Rows;
 

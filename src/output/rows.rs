@@ -159,7 +159,10 @@ impl Columns {
             None => out.extend_from_slice(b",,,,"),
         }
         cells::maybe_seconds(out, event.since_failure.map(Span::micros));
-        cells::word(out, &event.command.map(|command| command.written()).unwrap_or_default());
+        match &event.booked {
+            Some(booked) => cells::word(out, &cells::text(&booked.written())),
+            None => cells::word(out, &event.command.map(|command| command.written()).unwrap_or_default()),
+        }
     }
 
     pub(super) fn task(&self, out: &mut Vec<u8>, task: &TaskRecord) {

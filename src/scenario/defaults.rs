@@ -37,6 +37,11 @@ pub(super) fn fill_in(keys: &mut ScenarioKeys, document: &Document, file: &FileP
     for (at, site) in sites.iter_mut().enumerate() {
         fill_site(site, &top.key("site").item(at), document);
     }
+    for (number, event) in (1..).zip(keys.event.iter_mut().flatten()) {
+        if event.reserve.is_some() {
+            event.name.get_or_insert_with(|| format!("event-{number}"));
+        }
+    }
     let largest = sites.iter().map(largest_partition).max().unwrap_or(1);
     for (at, workload) in keys.workload.iter_mut().flatten().enumerate() {
         fill_workload(workload, &top.key("workload").item(at), document, largest);

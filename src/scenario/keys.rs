@@ -384,7 +384,8 @@ keys! {
 }
 
 keys! {
-    /// Something that happens at a given time: one of `leave`, `join` and `slow`, or to a job: one of `cancel`, `extend` and `reduce`.
+    /// Something that happens at a given time: one of `leave`, `join` and `slow`, to a job one of `cancel`, `extend` and `reduce`, or to a
+    /// reservation one of `reserve` and `release`.
     EventKeys, "a table of an event" {
         /// Time of the event.
         at: Span;
@@ -406,12 +407,26 @@ keys! {
         extend: Option<String>;
         /// The site at which a job gets less; written like `extend`.
         reduce: Option<String>;
-        /// The number of the job, as in `jobs.csv`. If a grid job and a local job have that number, the one submitted first is meant.
+        /// The site at which processors are [reserved](#reservations-by-events) if there is room for them, or its class of machines; with `procs` and
+        /// `length`.
+        reserve: Option<String>;
+        /// The site at which a reservation is given up; with `name`.
+        release: Option<String>;
+        /// The number of the job, as in `jobs.csv`. If a grid job and a local job have that number, the one submitted first is meant. For `reserve`, the
+        /// job of the site's own workload that the processors are kept for; it must not have come yet.
         job: Option<u64>;
         /// Change of its time, at speed 1.
         time: Option<Span>;
-        /// Change of its processors, if it is [malleable](workloads.md#malleable-jobs).
+        /// Change of its processors, if it is [malleable](workloads.md#malleable-jobs); for `reserve`, their number.
         procs: Option<u32>;
+        /// Name of the reservation. For `reserve`, `event-1`, `event-2`, ... by its place among the events if it is not given.
+        name: Option<String>;
+        /// How long the reservation is.
+        length: Option<Span>;
+        /// The reservation begins no earlier; the time of the event, if it is not given.
+        from: Option<Span>;
+        /// The reservation is over by then: it begins as early from `from` on as there is room for it. Without it, at `from`.
+        until: Option<Span>;
     }
 }
 

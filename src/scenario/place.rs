@@ -104,6 +104,20 @@ fn numbers(written: &str, site: &SiteSpec, place: Option<Place<'_>>) -> Result<P
     Ok(set)
 }
 
+/// The partition that a whole site or a class of machines stands for; `None` for a site of several.
+///
+/// # Errors
+/// If it is some of the machines of a partition: `what` must not name these.
+pub(crate) fn partition(site: &SiteSpec, place: &Target, what: &str) -> Result<Option<PartitionId>, String> {
+    let Target::Machines(machines) = place else {
+        return Ok((site.partitions.len() == 1).then_some(PartitionId(0)));
+    };
+    if machines.which.len() < site.partitions[machines.partition.index()].machines() {
+        return Err(format!("{what}, not single ones; the site chooses them"));
+    }
+    Ok(Some(machines.partition))
+}
+
 /// The speed of slowed machines.
 ///
 /// # Errors

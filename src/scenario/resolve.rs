@@ -1,6 +1,7 @@
 //! Turns the keys of a scenario into descriptions of the grid and of its workloads, and checks them as a whole.
 
 mod applications;
+mod booking;
 mod checkpoint;
 mod churn;
 mod coallocation;

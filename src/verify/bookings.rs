@@ -4,18 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::{Row, Rule, Verdict, Violation};
 use super::platform::{Platform, SiteFacts};
-use crate::model::{JobRef, PartitionId, Reservation, SiteId};
+use crate::model::{JobId, JobRef, Origin, PartitionId, Reservation, SiteId};
 use crate::units::{Span, Time};
 
 /// Counts the processors in use during reservations. Records do not say which processors a reservation has, so the
 /// check is by number: whenever a job starts, the processors in use, those reserved and those down must fit into the
 /// partition, unless machines that may sleep have just gone down: the job may have got its processors before. Where jobs may run longer than expected, or machines leave, a job that was already running may leave a
-/// reservation short; elsewhere it may not.
+/// reservation short; elsewhere it may not. A job that a reservation is for may start beside one that is short: it has its own processors.
 #[derive(Debug)]
 pub(super) struct Bookings {
     usable: u32,
     /// Those that are not over, in order of start.
     due: Vec<Due>,
+    /// The jobs of the site's own users that reservations are for.
+    claimed: BTreeSet<JobId>,
     /// Whether a job that was already running must not leave a reservation short.
     strict: bool,
     /// Changes of the number of processors in use or down, from the first that is not settled.
@@ -64,17 +66,55 @@ impl Bookings {
         });
         let mut due: Vec<Due> = due.collect();
         due.sort_by_key(|due| due.start);
+        if due.is_empty() {
+            return None;
+        }
+        let begun = Self::begin(facts, partition, missing, missing == 0 && !forked)?;
+        let here = facts.spec.reservations.iter().filter(|(at, _)| *at == partition.index());
+        let claimed = here.filter_map(|(_, booked)| booked.job).collect();
+        Some(Self { due, claimed, ..begun })
+    }
+
+    /// A partition of which `missing` processors are down, without reservations so far. Unless all its machines have been there without a change, a job may run longer than was expected.
+    pub(super) fn begin(
+        facts: &SiteFacts,
+        partition: PartitionId,
+        missing: u32,
+        was_there: bool,
+    ) -> Option<Self> {
+        let part = facts.partition(partition)?;
         let wakes = part.groups.iter().filter_map(|group| group.sleep).map(|state| state.fall + state.wake);
-        (!due.is_empty()).then(|| Self {
+        Some(Self {
             usable: part.usable(),
-            due,
-            strict: facts.is_punctual(part) && missing == 0 && !forked,
+            due: Vec::new(),
+            claimed: BTreeSet::new(),
+            strict: facts.is_punctual(part) && was_there,
             changes: BTreeMap::new(),
             base: i64::from(missing),
             starts: BTreeMap::new(),
             wake: wakes.max().unwrap_or_default(),
             lost: BTreeSet::new(),
         })
+    }
+
+    /// Adds a reservation of whole allocation units.
+    pub(super) fn add(&mut self, start: Time, end: Time, procs: u32, name: &str) {
+        let at = self.due.partition_point(|due| due.start <= start);
+        self.due.insert(at, Due { start, end, procs, name: name.to_owned(), across: Vec::new() });
+    }
+
+    /// A reservation is for this job.
+    pub(super) fn claim(&mut self, job: JobId) {
+        self.claimed.insert(job);
+    }
+
+    /// Gives up the reservation of this name.
+    pub(super) fn release(&mut self, name: &str, now: Time) {
+        // Of several that have had it one after the other only the last is not over.
+        if let Some(due) = self.due.iter_mut().rev().find(|due| due.name == name && now < due.end) {
+            due.end = now;
+        }
+        self.due.retain(|due| due.start < due.end);
     }
 
     /// Records that `procs` processors are in use in a stretch at whose beginning the job starts or continues.
@@ -92,7 +132,8 @@ impl Bookings {
         }
         *self.changes.entry(from).or_default() += i64::from(procs);
         *self.changes.entry(to).or_default() -= i64::from(procs);
-        if is_start && self.due[..begun].iter().any(|due| due.holds(from)) {
+        let claims = job.origin() == Origin::Local && self.claimed.contains(&job.number);
+        if is_start && !claims && self.due[..begun].iter().any(|due| due.holds(from)) {
             self.starts.entry(from).or_insert((job, row));
         }
         for due in self.due[..begun].iter_mut().filter(|due| from < due.start) {

@@ -53,8 +53,8 @@ pub(super) struct JobTrace {
     pub(super) entered: Time,
     /// How many processors it had before that.
     pub(super) had: Option<u32>,
-    /// When it got other processors, since its last segment began.
-    pub(super) resized: SmallVec<[Time; 2]>,
+    /// When it got so many processors since its last segment ended, and whether it had others just before.
+    pub(super) sized: SmallVec<[(Time, u32, bool); 2]>,
     /// The time of the last elastic command that changed it.
     pub(super) commanded: Option<Time>,
 }
@@ -63,7 +63,7 @@ impl JobTrace {
     /// Records a segment.
     pub(super) fn add_segment(&mut self, segment: &SegmentRecord, row: Row) {
         self.add_transition(segment);
-        self.resized.retain(|time| *time >= segment.to);
+        self.sized.retain(|(time, ..)| *time >= segment.to);
         let work = Work::done(segment.rate, segment.to.since(segment.from)).units();
         let goes_on = self.last.as_ref().is_some_and(|last| last.attempt == segment.attempt);
         self.done = if goes_on { self.done + work } else { work };
@@ -95,7 +95,9 @@ impl JobTrace {
                 self.losses.push((event.attempt, event.time));
             }
             EventKind::Extended | EventKind::Reduced => self.commanded = Some(event.time),
-            EventKind::Resized => self.resized.push(event.time),
+            EventKind::Resized | EventKind::Resumed => {
+                self.sized.push((event.time, event.procs, event.kind == EventKind::Resized));
+            }
             EventKind::Stalled => {
                 // One that began at that very instant has no segment before it.
                 self.first.get_or_insert(event.time);

@@ -7,7 +7,7 @@ use crate::model::{
     Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, JobRef, Limits, MachineRecord, Origin,
     PartitionId, PartitionSpec, ProcSet, SegmentRecord, SiteId, nearest,
 };
-use crate::output::{EventRow, JobRow, MachineRow, SegmentRow};
+use crate::output::{EventRow, JobRow, MachineRow, Ordered, SegmentRow};
 use crate::units::{Energy, Money, Rate, Span, Work};
 use crate::verify::SiteFacts;
 
@@ -191,8 +191,15 @@ impl Names {
             attempt: row.attempt.unwrap_or(0),
             wasted: 0,
             since_failure: None,
-            command: row.command,
+            command: match row.command {
+                Some(Ordered::Change(change)) => Some(change),
+                _ => None,
+            },
             suspension: None,
+            booked: match &row.command {
+                Some(Ordered::Booked(booked)) => Some(booked.clone()),
+                _ => None,
+            },
         })
     }
 

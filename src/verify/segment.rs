@@ -109,7 +109,9 @@ impl Checker {
             let message = format!("{job} pauses {}, in the middle of an attempt", stretch(last.to, from));
             verdict.fault(subject, Rule::Attempts, last.to, message);
         }
-        let is_resized = |trace: &JobTrace| trace.resized.iter().any(|at| (last.to..=from).contains(at));
+        let is_resized = |trace: &JobTrace| {
+            trace.sized.iter().any(|(at, _, resized)| *resized && (last.to..=from).contains(at))
+        };
         let may_move = trace.is_some_and(is_resized)
             || abilities.is_some_and(|able| {
                 able.resizes && !platform.events || able.elastic > 0 || able.preempts && !able.same_processors

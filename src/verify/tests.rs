@@ -85,6 +85,7 @@ fn event(time: u64, kind: EventKind, machines: (u32, u32)) -> EventRecord {
         since_failure: None,
         command: None,
         suspension: None,
+        booked: None,
     }
 }
 

@@ -28,7 +28,10 @@ impl JobTrace {
         });
         let span = segment.to.since(segment.from);
         if !goes_on {
-            self.had = self.last.as_ref().map(|last| last.procs.len());
+            // It may have had others for no time: one that resumes at once may be resized in the same instant.
+            let resized = self.sized.iter().rposition(|(at, _, resized)| *resized && *at <= segment.from);
+            let just_before = resized.and_then(|at| self.sized[..at].last()).map(|(_, procs, _)| *procs);
+            self.had = just_before.or_else(|| Some(self.last.as_ref()?.procs.len()));
         }
         (self.taken, self.entered) = match goes_on {
             true => (self.taken + span, self.entered),

@@ -79,6 +79,7 @@ mod programs;
 mod put_off;
 mod random_workflows;
 mod readme;
+mod reserving;
 mod run_errors;
 mod runtime;
 mod saved_before;

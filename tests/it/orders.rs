@@ -3,8 +3,8 @@
 use gridemu::grid::{Grid, Policies, WindowOptions, changes};
 use gridemu::local::Registry;
 use gridemu::model::{
-    BrokerSpec, CommandRefusal, Elastic, EventCause, GridSpec, Job, JobAct, JobId, NetworkSpec, Outcome,
-    PartitionSpec, PlannedJobAct, Record, SiteId, SiteSpec, Speedup,
+    BrokerSpec, CommandRefusal, Elastic, EventCause, GridSpec, Job, JobAct, JobId, NetworkSpec, Order,
+    Outcome, PartitionSpec, PlannedOrder, Record, SiteId, SiteSpec, Speedup,
 };
 use gridemu::units::{Span, Time};
 use gridemu::workload::{Jobs, Source};
@@ -23,10 +23,9 @@ fn less(secs: u64) -> JobAct {
 }
 
 fn ordered(mut spec: SiteSpec, orders: &[(u64, u64, JobAct)]) -> SiteSpec {
-    let order = |(at, job, act): &(u64, u64, JobAct)| PlannedJobAct {
+    let order = |(at, job, act): &(u64, u64, JobAct)| PlannedOrder {
         at: Time::from_secs(*at),
-        job: JobId(*job),
-        act: *act,
+        order: Order::Job { job: JobId(*job), act: *act },
     };
     spec.orders = orders.iter().map(order).collect();
     spec
@@ -121,10 +120,7 @@ fn another_future_has_other_orders_from_the_branch_on() {
     let (old, at) = (grid_of(&[(5, 1, more(5)), (20, 1, more(5))]), Time::from_secs(10));
     let new = grid_of(&[(5, 1, more(5)), (30, 1, less(1))]);
     let told = changes(&old, &new, at).expect("it may change");
-    assert_eq!(
-        told,
-        ["site `site`: scripted commands to jobs: 1 other act to come instead of 1 act to come"]
-    );
+    assert_eq!(told, ["site `site`: scripted orders: 1 other act to come instead of 1 act to come"]);
     let error = changes(&old, &grid_of(&[(20, 1, more(5))]), at).expect_err("that has happened");
     assert!(error.to_string().contains("which is in the past"), "{error}");
     // And it does what the other would have done.

@@ -4,7 +4,9 @@ use super::{Outbox, Site, Stamp};
 use crate::agreement::{Ask, HoldId, Room, Wanted};
 use crate::entity::{Address, ToBroker};
 use crate::local::{Partition, Slot, SlotRequest, Step};
-use crate::model::{Job, MessageKind, Origin, PartitionId, PoolId, Refusal, Reservable, StartOffer, TaskId};
+use crate::model::{
+    Job, MessageKind, OF_GRID, Origin, PartitionId, PoolId, Refusal, Reservable, StartOffer, TaskId,
+};
 use crate::units::Time;
 
 /// What is asked when processors are sought: so many for so long, with a start in this interval.
@@ -28,7 +30,7 @@ struct Books<'a, 's> {
 
 /// The name of a hold in the book.
 fn name(id: HoldId, wanted: &Wanted) -> String {
-    format!("grid-{}.{}", wanted.job.number, id.round)
+    format!("{OF_GRID}{}.{}", wanted.job.number, id.round)
 }
 
 /// The processors of a partition that may be reserved at once.

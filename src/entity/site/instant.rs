@@ -6,7 +6,7 @@ use crate::entity::ToSite;
 use crate::entity::broker::{is_recalled, of_job, unplaced};
 use crate::local::{Exit, ExitKind, Partition, SlotRequest, Step};
 use crate::model::{
-    EventCause, EventKind, EventRecord, InstantOrder, Job, JobAct, JobRecord, JobRef, Origin, Outcome,
+    EventCause, EventKind, EventRecord, InstantOrder, Job, JobAct, JobRecord, JobRef, Order, Origin, Outcome,
     Record, RejectReason,
 };
 use crate::units::{Bytes, Time};
@@ -151,7 +151,7 @@ impl Site {
             }
         }
         if let Some(order) = self.take_order(now.time) {
-            self.order(order.job, order.act, EventCause::Script, now, outbox)?;
+            self.order(order, EventCause::Script, now, outbox)?;
             return Ok(true);
         }
         let Some(message) = self.mail.take(now) else { return Ok(false) };
@@ -192,8 +192,11 @@ impl Site {
                 }
                 self.submit(*job, Origin::Grid, now, outbox)
             }
-            ToSite::Cancel(job) => self.order(job, JobAct::Cancel, command, now, outbox),
-            ToSite::Elastic { job, change } => self.order(job, JobAct::Change(change), command, now, outbox),
+            ToSite::Cancel(job) => self.order(Order::Job { job, act: JobAct::Cancel }, command, now, outbox),
+            ToSite::Elastic { job, change } => {
+                self.order(Order::Job { job, act: JobAct::Change(change) }, command, now, outbox)
+            }
+            ToSite::Book(act) => self.order(Order::Book(act), command, now, outbox),
             ToSite::Withdraw { task, assignment, sent } => {
                 if !self.meet_recall(task, assignment, sent, now, outbox) {
                     return Ok(());

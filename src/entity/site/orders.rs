@@ -1,9 +1,12 @@
-//! Orders for jobs of a site from outside of their workload: from the script of the scenario, and by commands.
+//! Orders to a site from outside of its workload, for its jobs and its reservations: from the script of the scenario, and by commands.
 
 use super::Site;
 use crate::entity::{EntityError, Outbox, Stamp};
 use crate::local::Step;
-use crate::model::{EventCause, JobAct, JobId, PlannedJobAct};
+use crate::model::{
+    BookAct, Booked, BookingRefusal, EventCause, EventKind, EventRecord, JobAct, JobId, JobRef, Order,
+    Origin, PartitionId, PlannedOrder, Record, ReservationRequest,
+};
 use crate::units::Time;
 
 impl Site {
@@ -13,10 +16,10 @@ impl Site {
     }
 
     /// Takes the next order of the script that is due.
-    pub(super) fn take_order(&mut self, now: Time) -> Option<PlannedJobAct> {
+    pub(super) fn take_order(&mut self, now: Time) -> Option<Order> {
         let next = self.spec.orders.get(self.ordered).filter(|order| order.at <= now)?;
         self.ordered += 1;
-        Some(*next)
+        Some(next.order.clone())
     }
 
     /// Finds the next order after the time that has passed: those of an instant are carried out in its first round.
@@ -25,9 +28,88 @@ impl Site {
         self.ordered = self.spec.orders.partition_point(|order| Stamp::at(order.at) < passed);
     }
 
+    /// Carries out an order.
+    pub(super) fn order(
+        &mut self,
+        order: Order,
+        cause: EventCause,
+        now: Stamp,
+        outbox: &mut dyn Outbox,
+    ) -> Result<(), EntityError> {
+        match order {
+            Order::Job { job, act } => self.order_job(job, act, cause, now, outbox),
+            Order::Book(BookAct::Reserve(wanted)) => {
+                self.reserve(*wanted, cause, now.time, outbox);
+                Ok(())
+            }
+            Order::Book(BookAct::Release { name, partition }) => {
+                self.release(name, partition, cause, now.time, outbox);
+                self.report_ends(now, outbox)
+            }
+        }
+    }
+
+    /// Reserves processors if the plan has room for them, and records what has come of it.
+    fn reserve(&mut self, wanted: ReservationRequest, cause: EventCause, now: Time, outbox: &mut dyn Outbox) {
+        let at = wanted.partition.index();
+        let local = wanted.job.map(|job| JobRef::new(Origin::Local, self.id, job));
+        let is_here = local.is_some_and(|job| self.partitions.iter_mut().any(|part| part.has(job)));
+        let made = match self.partitions.get_mut(at) {
+            Some(_) if is_here => Err(BookingRefusal::JobHere),
+            Some(partition) => partition.reserve(&wanted, now),
+            None => Err(BookingRefusal::NoRoom),
+        };
+        let (kind, cause, procs, during) = match &made {
+            Ok(made) => {
+                self.touched[at] = true;
+                (EventKind::Reserved, cause, made.procs, (made.start, made.end))
+            }
+            Err(why) => {
+                (EventKind::BookingRefused, EventCause::Unbooked(*why), wanted.procs, wanted.window(now))
+            }
+        };
+        outbox.record(Record::Event(EventRecord {
+            partition: Some(wanted.partition),
+            procs,
+            job: wanted.job,
+            booked: Some(Box::new(Booked { name: wanted.name, during: Some(during) })),
+            ..EventRecord::new(now, kind, cause, self.id)
+        }));
+    }
+
+    /// Gives up a reservation of the site's own.
+    fn release(
+        &mut self,
+        name: String,
+        partition: Option<PartitionId>,
+        cause: EventCause,
+        now: Time,
+        outbox: &mut dyn Outbox,
+    ) {
+        let is_meant = |at: usize| partition.is_none_or(|partition| partition.index() == at);
+        let parts = self.partitions.iter().enumerate();
+        let found = parts.filter(|(at, part)| is_meant(*at) && part.has_own_reservation(&name));
+        let found = found.map(|(at, _)| at).next();
+        let (kind, cause) = match found {
+            Some(_) => (EventKind::Released, cause),
+            None => (EventKind::BookingRefused, EventCause::Unbooked(BookingRefusal::NoReservation)),
+        };
+        let place = found.map(|at| PartitionId(at as u32)).or(partition);
+        outbox.record(Record::Event(EventRecord {
+            partition: place,
+            booked: Some(Box::new(Booked { name: name.clone(), during: None })),
+            ..EventRecord::new(now, kind, cause, self.id)
+        }));
+        if let Some(at) = found {
+            let mut step = Step::new(now, outbox, &mut self.ended);
+            self.partitions[at].release(&name, &mut step);
+            self.touched[at] = true;
+        }
+    }
+
     /// Carries out an order for the job of that number; if several have it, for the one submitted first. If there is none, a
     /// refusal is recorded.
-    pub(super) fn order(
+    fn order_job(
         &mut self,
         job: JobId,
         act: JobAct,
@@ -54,11 +136,17 @@ impl Site {
         if self.more() {
             return;
         }
-        let rest: Vec<PlannedJobAct> = self.spec.orders.get(self.ordered..).unwrap_or_default().to_vec();
+        let of_jobs = |planned: &PlannedOrder| match planned.order {
+            Order::Job { job, act } => Some((job, act)),
+            // Nobody needs what would have been reserved.
+            Order::Book(_) => None,
+        };
+        let rest = self.spec.orders.get(self.ordered..).unwrap_or_default();
+        let rest: Vec<(JobId, JobAct)> = rest.iter().filter_map(of_jobs).collect();
         self.ordered = self.spec.orders.len();
-        for order in rest {
-            if self.partition_of(order.job).is_none() {
-                self.refuse(order.job, order.act, now, outbox);
+        for (job, act) in rest {
+            if self.partition_of(job).is_none() {
+                self.refuse(job, act, now, outbox);
             }
         }
     }

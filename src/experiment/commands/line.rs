@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::entity::ToSite;
-use crate::model::{ChurnAct, Elastic, Job, JobId, PartitionId, PartitionSpec, SiteId, SiteSpec};
+use crate::model::{
+    BookAct, ChurnAct, Elastic, Job, JobId, OF_GRID, PartitionId, PartitionSpec, ReservationRequest, SiteId,
+    SiteSpec,
+};
 use crate::scenario::kind::quantity::exact;
-use crate::scenario::place::{Target, by_procs, by_time, class_by_class, fraction, target};
+use crate::scenario::place::{self, Target, by_procs, by_time, class_by_class, fraction, target};
 use crate::scenario::{listed, near};
 use crate::units::{Span, Time};
 
@@ -15,7 +18,7 @@ use crate::units::{Span, Time};
 pub(super) const FIRST_JOB: u64 = 900_000_000;
 
 /// The first word of each command, with an example of its form.
-const FORMS: [(&str, &str); 8] = [
+const FORMS: [(&str, &str); 10] = [
     ("leave", "`leave SITE`, `leave SITE/CLASS` or `leave SITE/CLASS/0-15`"),
     ("drain", "`drain SITE`, `drain SITE/CLASS` or `drain SITE/CLASS/0-15`"),
     ("join", "`join SITE`, `join SITE/CLASS` or `join SITE/CLASS/0-15`"),
@@ -24,10 +27,18 @@ const FORMS: [(&str, &str); 8] = [
     ("submit", "`submit SITE procs=4 run=10min`"),
     ("extend", "`extend SITE 412 time=10min` or `extend SITE 412 procs=4`"),
     ("reduce", "`reduce SITE 412 time=10min` or `reduce SITE 412 procs=4`"),
+    (
+        "reserve",
+        "`reserve SITE procs=16 length=2h` or `reserve SITE/CLASS procs=16 length=2h from=8h until=20h name=demo job=412`",
+    ),
+    ("release", "`release SITE demo` or `release SITE/CLASS demo`"),
 ];
 
 /// The keys of a submitted job.
 const KEYS: [&str; 5] = ["procs", "run", "estimate", "user", "class"];
+
+/// The keys of a reservation.
+const OF_RESERVATION: [&str; 6] = ["procs", "length", "from", "until", "name", "job"];
 
 /// Reads the command of a line, if there is one. `number` is its number among those of the run; it determines the number of a submitted
 /// job.
@@ -85,6 +96,14 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
         ("submit", place, words) => {
             ToSite::Submit(Box::new(job(site, place, words, JobId(FIRST_JOB + number))?))
         }
+        ("reserve", place, words) => {
+            ToSite::Book(BookAct::Reserve(Box::new(reservation(site, &place, words, number)?)))
+        }
+        ("release", place, [name]) => {
+            let partition = place::partition(site, &place, "a reservation is of a class of machines")?;
+            ToSite::Book(BookAct::Release { name: (*name).to_owned(), partition })
+        }
+        ("release", _, []) => return Err(format!("the name of the reservation is missing; write {form}")),
         // Of the others, only a job to be cancelled can be missing.
         (_, _, []) => return Err(format!("the job is missing; write {form}")),
         (_, _, [.., last]) => return Err(format!("`{last}` is too much; write {form}")),
@@ -103,19 +122,7 @@ fn elastic(written: &str, extend: bool, form: &str) -> Result<Elastic, String> {
 
 /// A job of a site's local users, submitted when the command is carried out.
 fn job(site: &SiteSpec, place: Target, words: &[&str], id: JobId) -> Result<Job, String> {
-    let mut given: BTreeMap<&str, &str> = BTreeMap::new();
-    for word in words {
-        let (key, value) = word.split_once('=').ok_or_else(|| {
-            format!("`{word}` is not of the form `key=value`, without spaces, such as `run=10min`")
-        })?;
-        if !KEYS.contains(&key) {
-            return Err(format!("a job has no `{key}`{}; it has {}", near(key, KEYS), listed(KEYS)));
-        }
-        if given.insert(key, value).is_some() {
-            return Err(format!("`{key}` is given twice"));
-        }
-    }
-    let [procs, run, estimate, user, class] = KEYS.map(|key| given.get(key).copied());
+    let [procs, run, estimate, user, class] = pairs(words, KEYS, "job", "run=10min")?;
     let procs: u32 = procs.map_or(Ok(1), |procs| value(procs, "a number of processors"))?;
     let run = run.ok_or("the run time is missing; add `run=10min` (`estimate` is the same unless given)")?;
     let run = span("run", run)?;
@@ -139,6 +146,66 @@ fn job(site: &SiteSpec, place: Target, words: &[&str], id: JobId) -> Result<Job,
     Ok(Job { user, partition, ..Job::rigid(id.0, Time::NEVER, procs, run).estimated(estimate) })
 }
 
+/// The values of these keys in words of the form `key=value`.
+fn pairs<'a, const N: usize>(
+    words: &[&'a str],
+    keys: [&str; N],
+    of: &str,
+    example: &str,
+) -> Result<[Option<&'a str>; N], String> {
+    let mut given: BTreeMap<&str, &str> = BTreeMap::new();
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or_else(|| {
+            format!("`{word}` is not of the form `key=value`, without spaces, such as `{example}`")
+        })?;
+        if !keys.contains(&key) {
+            return Err(format!("a {of} has no `{key}`{}; it has {}", near(key, keys), listed(keys)));
+        }
+        if given.insert(key, value).is_some() {
+            return Err(format!("`{key}` is given twice"));
+        }
+    }
+    Ok(keys.map(|key| given.get(key).copied()))
+}
+
+/// A reservation that is sought when the command is carried out. Without a name it has one by the number of the command.
+fn reservation(
+    site: &SiteSpec,
+    place: &Target,
+    words: &[&str],
+    number: u64,
+) -> Result<ReservationRequest, String> {
+    let [procs, length, from, until, name, job] = pairs(words, OF_RESERVATION, "reservation", "length=2h")?;
+    let partition =
+        place::partition(site, place, "a reservation is of a class of machines")?.ok_or_else(|| {
+            let classes = site.partitions.iter().map(|part| part.name.as_str());
+            format!("say of which machines, `reserve {}/CLASS`; it has {}", site.name, listed(classes))
+        })?;
+    let most = site.partitions[partition.index()].most();
+    let procs = procs.ok_or("the number of processors is missing; add `procs=16`")?;
+    let procs: u32 = value(procs, "a number of processors")?;
+    if procs == 0 || site.partitions[partition.index()].rounded(procs) > most {
+        return Err(format!("`procs={procs}` of {most} processors cannot be reserved"));
+    }
+    let length = span("length", length.ok_or("how long it is is missing; add `length=2h`")?)?;
+    let time = |key: &str, written: Option<&str>| -> Result<Option<Time>, String> {
+        Ok(written.map(|written| span(key, written)).transpose()?.map(|span| Time::ZERO + span))
+    };
+    let (from, until) = (time("from", from)?, time("until", until)?);
+    let begins = from.unwrap_or_default();
+    if length.is_zero()
+        || begins.checked_add(length).is_none_or(|ends| until.is_some_and(|until| until < ends))
+    {
+        return Err("it has no length, or its window (`from` to `until`) is shorter than it".to_owned());
+    }
+    let name = name.map_or_else(|| format!("command-{number}"), str::to_owned);
+    if name.is_empty() || name.starts_with(OF_GRID) {
+        return Err(format!("names that begin with `{OF_GRID}` are those of the grid's reservations"));
+    }
+    let job = job.map(|job| value(job, "the number of a job, as in jobs.csv")).transpose()?.map(JobId);
+    Ok(ReservationRequest { name, partition, procs, length, from, until, job })
+}
+
 /// The class of machines that a job requests: `submit delft/i7 ...` or `submit delft ... class=i7`.
 fn partition(site: &SiteSpec, place: Target, class: Option<&str>) -> Result<Option<PartitionId>, String> {
     let named = class.map(|class| target(&format!("{}/{class}", site.name), std::slice::from_ref(site)));
@@ -147,11 +214,10 @@ fn partition(site: &SiteSpec, place: Target, class: Option<&str>) -> Result<Opti
         (_, Some((_, target))) => target,
         (place, None) => place,
     };
-    let Target::Machines(machines) = target else { return Ok(None) };
-    if machines.which.len() < site.partitions[machines.partition.index()].machines() {
-        return Err("a job requests a class of machines, not single ones; the site chooses them".to_owned());
+    match target {
+        Target::Site => Ok(None),
+        Target::Machines(_) => place::partition(site, &target, "a job requests a class of machines"),
     }
-    Ok(Some(machines.partition))
 }
 
 fn span(key: &str, written: &str) -> Result<Span, String> {

@@ -3,7 +3,10 @@ use std::path::Path;
 use super::line::{FIRST_JOB, read};
 use crate::entity::ToSite;
 use crate::grid::Policies;
-use crate::model::{ChurnAct, Elastic, Job, JobId, Machines, PartitionId, ProcSet, SiteId, SiteSpec, Size};
+use crate::model::{
+    BookAct, ChurnAct, Elastic, Job, JobId, Machines, PartitionId, ProcSet, ReservationRequest, SiteId,
+    SiteSpec, Size,
+};
 use crate::scenario::Scenario;
 use crate::units::{Rate, Span, Time};
 
@@ -88,6 +91,41 @@ fn jobs_are_cancelled_and_submitted() {
 }
 
 #[test]
+fn processors_are_reserved_and_given_up() {
+    let seconds = |secs| Some(Time::from_secs(secs));
+    let whole = ReservationRequest {
+        name: "demo".to_owned(),
+        partition: PartitionId(1),
+        procs: 16,
+        length: Span::from_secs(7_200),
+        from: seconds(28_800),
+        until: seconds(72_000),
+        job: Some(JobId(412)),
+    };
+    let reserve = |site, wanted| Some((SiteId(site), ToSite::Book(BookAct::Reserve(Box::new(wanted)))));
+    assert_eq!(
+        message("reserve delft/xeon procs=16 length=2h from=8h until=20h name=demo job=412"),
+        reserve(0, whole.clone())
+    );
+    let plain = ReservationRequest {
+        name: "command-7".to_owned(),
+        partition: PartitionId(0),
+        procs: 8,
+        from: None,
+        until: None,
+        job: None,
+        ..whole
+    };
+    assert_eq!(message("reserve windsor length=2h procs=8"), reserve(1, plain));
+    let release = |partition| {
+        let name = "demo".to_owned();
+        Some((SiteId(0), ToSite::Book(BookAct::Release { name, partition })))
+    };
+    assert_eq!(message("release delft demo"), release(None));
+    assert_eq!(message("release delft/xeon demo"), release(Some(PartitionId(1))));
+}
+
+#[test]
 fn what_is_wrong_is_said_with_what_is_right() {
     let all = [
         "leeve delft",
@@ -127,6 +165,20 @@ fn what_is_wrong_is_said_with_what_is_right() {
         "submit delft run=10min class=i8",
         "submit delft run=10min class=i7/0-3",
         "submit delft/i7 run=10min class=xeon",
+        "reserve windsor",
+        "reserve windsor procs=4",
+        "reserve windsor procs=9 length=2h",
+        "reserve windsor procs=0 length=2h",
+        "reserve windsor procs=4 length=0",
+        "reserve windsor procs=4 length=2h from=8h until=9h",
+        "reserve windsor procs=4 length=2h until=1h",
+        "reserve windsor procs=4 length=2h name=grid-4",
+        "reserve windsor procs=4 length=2h nmae=demo",
+        "reserve windsor/0-3 procs=4 length=2h",
+        "reserve delft procs=4 length=2h",
+        "release windsor",
+        "release windsor/0-3 demo",
+        "release windsor demo now",
     ];
     let told: Vec<String> = all.iter().map(|line| format!("{line}\n    {}", refused(line))).collect();
     insta::assert_snapshot!(told.join("\n"));

@@ -2,8 +2,8 @@
 
 use super::Partition;
 use crate::agreement::Wanted;
-use crate::local::{BookError, Change, Slot, SlotRequest, Step};
-use crate::model::Reservation;
+use crate::local::{BookError, Booking, Change, Slot, SlotRequest, Step};
+use crate::model::{BookingRefusal, Origin, Reservation, ReservationRequest};
 use crate::units::Time;
 
 impl Partition {
@@ -97,6 +97,47 @@ impl Partition {
         self.state.book.commit(name, now)?;
         self.notify(Change::Reserved, now);
         Ok(())
+    }
+
+    /// Reserves processors as early in their window as the policy plans room for them.
+    ///
+    /// # Errors
+    /// Why that cannot be done; nothing changes then.
+    pub fn reserve(&mut self, wanted: &ReservationRequest, now: Time) -> Result<Reservation, BookingRefusal> {
+        let ReservationRequest { name, procs, length, job, .. } = wanted;
+        let (from, until) = wanted.window(now);
+        if !self.state.abilities.keeps_reservations {
+            return Err(BookingRefusal::KeepsNone);
+        }
+        let procs = self.state.spec.rounded(*procs);
+        let earliest = from.max(now);
+        if length.is_zero() || until.since(earliest) < *length {
+            return Err(BookingRefusal::TooLate);
+        }
+        let latest = earliest + (until.since(earliest) - *length);
+        if self.state.book.query(name).is_some() {
+            return Err(BookingRefusal::NameTaken);
+        }
+        if procs == 0 || procs > self.state.spec.most() {
+            return Err(BookingRefusal::NoRoom);
+        }
+        let request = SlotRequest { procs, duration: *length, earliest, latest, alternatives: 1 };
+        let start = self.offers(&request, now).first().ok_or(BookingRefusal::NoRoom)?.start;
+        let booked = Reservation { name: name.clone(), start, end: start + *length, procs, job: *job };
+        let taken = self.hold(&booked, Time::NEVER, now).and_then(|()| self.commit(name, now));
+        taken.map_err(|error| match error {
+            BookError::Claimed(_) => BookingRefusal::JobReserved,
+            BookError::Taken(_) => BookingRefusal::NameTaken,
+            _ => BookingRefusal::NoRoom,
+        })?;
+        Ok(booked)
+    }
+
+    /// Whether there is a reservation of this name that is not the grid's, whose books the broker keeps.
+    pub fn has_own_reservation(&self, name: &str) -> bool {
+        let of_grid =
+            |booking: &Booking| booking.claim.is_some_and(|claim| claim.by.origin() == Origin::Grid);
+        self.state.book.query(name).is_some_and(|booking| !of_grid(booking))
     }
 
     /// Gives up a reservation whose job has not come. False if there is none under the name.

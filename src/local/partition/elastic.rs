@@ -10,7 +10,9 @@ use super::Partition;
 use crate::local::Step;
 use crate::local::error::PartitionError;
 use crate::local::table::LiveJob;
-use crate::model::{CommandRefusal, Elastic, EventCause, EventKind, EventRecord, JobId, JobKey, Outcome};
+use crate::model::{
+    CommandRefusal, Elastic, EventCause, EventKind, EventRecord, JobId, JobKey, JobRef, Outcome,
+};
 use crate::units::{Span, Time};
 
 /// The result of a command: whether the job has ended by it.
@@ -82,6 +84,16 @@ impl Partition {
     /// When the job of that number was submitted; if several have it, the one that came first. `None` if there is none.
     pub fn submitted(&mut self, id: JobId) -> Option<Time> {
         self.named(id).and_then(|key| self.state.table.get(key)).map(LiveJob::submit)
+    }
+
+    /// Whether this job is here.
+    pub fn has(&mut self, job: JobRef) -> bool {
+        let state = &mut self.state;
+        let named: Vec<JobKey> = state.numbers.all(job.number, &state.table).collect();
+        named
+            .into_iter()
+            .filter_map(|key| self.state.table.get(key))
+            .any(|live| self.state.job_ref(live) == job)
     }
 
     /// The job of that number; if several have it, the one that came first.

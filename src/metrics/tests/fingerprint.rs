@@ -80,6 +80,7 @@ fn a_fingerprint_sees_every_field_of_an_event() {
         ..happened(EventKind::Returned, &job(1, 0, 5, 10, 4))
     };
     let left = machines(EventKind::Left, 0, 3);
+    let booked = |during| crate::model::Booked { name: "demo".to_owned(), during };
     let changed = [
         EventRecord { time: Time::from_secs(16), ..base.clone() },
         EventRecord { kind: EventKind::Requeued, ..base.clone() },
@@ -94,6 +95,8 @@ fn a_fingerprint_sees_every_field_of_an_event() {
         EventRecord { wasted: 1, ..base.clone() },
         EventRecord { since_failure: None, ..base.clone() },
         EventRecord { suspension: Some(Box::default()), ..base.clone() },
+        EventRecord { booked: Some(Box::new(booked(Some((left.time, left.time))))), ..base.clone() },
+        EventRecord { booked: Some(Box::new(booked(None))), ..base.clone() },
     ];
     for event in changed {
         assert_ne!(of(&event), of(&base), "{event:?}");

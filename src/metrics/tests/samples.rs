@@ -83,6 +83,7 @@ pub(crate) fn machines(kind: EventKind, secs: u64, machines: u32) -> EventRecord
         since_failure: None,
         command: None,
         suspension: None,
+        booked: None,
     }
 }
 
@@ -209,6 +210,7 @@ prop_compose! {
             since_failure: since.map(Span::from_micros),
             command: None,
             suspension: None,
+            booked: None,
         }
     }
 }

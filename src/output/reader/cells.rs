@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, ProcSet, RejectReason, TransferOutcome};
+use super::rows::Ordered;
+use crate::model::{
+    Booked, Cause, Elastic, MachineState, Origin, Outcome, ProcSet, RejectReason, TransferOutcome,
+};
 use crate::units::{Energy, Money, Rate, Span, Time, unguarded};
 
 pub(super) const SECONDS: &str = "a time in seconds";
@@ -65,7 +68,11 @@ cells! {
         b"" => Some(Origin::Local),
         cell => word(cell, Origin::ALL, |origin| origin.name()),
     };
-    Elastic, "an elastic command, such as `ET 60`", |cell| Elastic::read(std::str::from_utf8(cell).ok()?);
+    Ordered, "an elastic command, such as `ET 60`, or a reservation, such as `reserve 60 120 demo`", |cell| {
+        let written = std::str::from_utf8(cell).ok()?;
+        let change = || Elastic::read(written).map(Ordered::Change);
+        change().or_else(|| Booked::read(written).map(Box::new).map(Ordered::Booked))
+    };
 }
 
 impl Cell for u32 {

@@ -6,8 +6,17 @@ use std::sync::Arc;
 
 pub(super) use read::{BatsimJob, OurJob};
 
-use crate::model::{Cause, Elastic, MachineState, Origin, Outcome, ProcSet, TransferOutcome, ready};
+use crate::model::{Booked, Cause, Elastic, MachineState, Origin, Outcome, ProcSet, TransferOutcome, ready};
 use crate::units::{Energy, Money, Rate, Span, Time};
+
+/// What was ordered from outside of the workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ordered {
+    /// A change of a job.
+    Change(Elastic),
+    /// A reservation.
+    Booked(Box<Booked>),
+}
 
 /// A row of `jobs.csv`, gridemu's or Batsim's.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,8 +167,8 @@ pub struct EventRow {
     pub wasted_proc_s: Option<f64>,
     /// How long the job has not run since its attempt failed, in seconds.
     pub since_failure_s: Option<f64>,
-    /// The elastic command that the event concerns.
-    pub command: Option<Elastic>,
+    /// The elastic command or the reservation that the event concerns.
+    pub command: Option<Ordered>,
 }
 
 /// A row of `tasks.csv`.

@@ -52,7 +52,7 @@ fn what(event: &Table) -> Option<String> {
     let at = |key: &str| event.get(key).and_then(Value::as_str);
     let job = || format!("job {}", text(event, "job"));
     Some(
-        match ["leave", "join", "slow", "cancel", "extend", "reduce"]
+        match ["leave", "join", "slow", "cancel", "extend", "reduce", "reserve", "release"]
             .into_iter()
             .find(|key| at(key).is_some())?
         {
@@ -61,7 +61,9 @@ fn what(event: &Table) -> Option<String> {
             "slow" => format!("{} at {} of its speed", at("slow")?, text(event, "factor")),
             "cancel" => format!("{} at {} cancelled", job(), at("cancel")?),
             "extend" => format!("{} at {} extended", job(), at("extend")?),
-            _ => format!("{} at {} reduced", job(), at("reduce")?),
+            "reduce" => format!("{} at {} reduced", job(), at("reduce")?),
+            "reserve" => format!("reservation {} of {} is sought", text(event, "name"), at("reserve")?),
+            _ => format!("reservation {} of {} is given up", text(event, "name"), at("release")?),
         },
     )
 }

@@ -1,7 +1,9 @@
-//! Resolves scripted events: machines and sites that go down, come up and slow down, and changes of jobs.
+//! Resolves scripted events: machines and sites that go down, come up and slow down, and orders for jobs and reservations.
 
 use super::Checker;
-use crate::model::{ChurnAct, JobAct, JobId, Machines, PlannedChurn, PlannedJobAct, ProcSet, SiteSpec};
+use crate::model::{
+    BookAct, ChurnAct, JobAct, JobId, Machines, Order, PlannedChurn, PlannedOrder, ProcSet, SiteSpec,
+};
 use crate::scenario::keys::EventKeys;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::names::listed;
@@ -13,8 +15,8 @@ use crate::units::{Rate, Span, Time};
 enum Planned {
     /// An event of machines, with its target as it was written.
     Churn(ChurnAct, String),
-    /// A change of a job.
-    Job(JobId, JobAct),
+    /// An order for a job or a reservation.
+    Order(Order),
 }
 
 /// The state of a site's machines after the script so far.
@@ -80,8 +82,8 @@ impl Checker<'_> {
                 Some((site, Planned::Churn(act, target))) => {
                     planned.push((at, site, PlannedChurn { at: time, act }, target));
                 }
-                Some((site, Planned::Job(job, act))) => {
-                    sites[site].orders.push(PlannedJobAct { at: time, job, act });
+                Some((site, Planned::Order(order))) => {
+                    sites[site].orders.push(PlannedOrder { at: time, order });
                 }
                 None => {}
             }
@@ -114,11 +116,13 @@ impl Checker<'_> {
             ("cancel", &keys.cancel),
             ("extend", &keys.extend),
             ("reduce", &keys.reduce),
+            ("reserve", &keys.reserve),
+            ("release", &keys.release),
         ];
         let given: Vec<_> = acts.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))).collect();
         let [(key, written)] = given.as_slice() else {
-            return self
-                .refuse(path, "an event is one of `leave`, `join`, `slow`, `cancel`, `extend` and `reduce`");
+            let kinds = listed(acts.iter().map(|(key, _)| *key));
+            return self.refuse(path, format!("an event has exactly one of {kinds}"));
         };
         let (site, target) = match target(written, sites) {
             Ok(found) => found,
@@ -136,6 +140,14 @@ impl Checker<'_> {
             ("slow", Target::Site) => {
                 let message = class_by_class(&sites[site]);
                 return self.refuse(&path.key(key), message);
+            }
+            ("reserve", place) => {
+                let wanted = self.reserve(path, keys, &sites[site], &place)?;
+                return Some((site, Planned::Order(Order::Book(BookAct::Reserve(Box::new(wanted))))));
+            }
+            ("release", place) => {
+                let act = self.release(path, keys, &sites[site], &place)?;
+                return Some((site, Planned::Order(Order::Book(act))));
             }
             (_, Target::Machines(_)) => {
                 let name = &sites[site].name;
@@ -173,19 +185,25 @@ impl Checker<'_> {
                 format!("`{kind}` needs the number of a `job`, as in jobs.csv, such as `job = 412`");
             self.wrong(path, message);
         }
-        Some(Planned::Job(JobId(keys.job?), act?))
+        Some(Planned::Order(Order::Job { job: JobId(keys.job?), act: act? }))
     }
 
     /// Refuses keys that belong to another kind of event.
     fn only_what_is_used(&mut self, path: &Path, keys: &EventKeys, kind: &str) {
         let changes: &[&str] = &["extend", "reduce"];
-        let of_jobs: &[&str] = &["cancel", "extend", "reduce"];
+        let of_jobs: &[&str] = &["cancel", "extend", "reduce", "reserve"];
+        let of_numbers: &[&str] = &["extend", "reduce", "reserve"];
+        let of_bookings: &[&str] = &["reserve"];
         for (key, given, what, kinds) in [
             ("factor", keys.factor.is_some(), "a factor", &["slow"][..]),
             ("notice", keys.notice.is_some(), "a notice", &["leave"]),
             ("job", keys.job.is_some(), "a job", of_jobs),
             ("time", keys.time.is_some(), "a time", changes),
-            ("procs", keys.procs.is_some(), "a number of processors", changes),
+            ("procs", keys.procs.is_some(), "a number of processors", of_numbers),
+            ("name", keys.name.is_some(), "the name of a reservation", &["reserve", "release"]),
+            ("length", keys.length.is_some(), "the length of a reservation", of_bookings),
+            ("from", keys.from.is_some(), "the start of a reservation", of_bookings),
+            ("until", keys.until.is_some(), "the window of a reservation", of_bookings),
         ] {
             if given && !kinds.contains(&kind) {
                 let kinds = listed(kinds.iter().copied());

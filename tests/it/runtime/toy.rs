@@ -199,6 +199,7 @@ impl Toy {
             since_failure: None,
             command: None,
             suspension: None,
+            booked: None,
         })
     }
 

@@ -4,7 +4,7 @@ use gridemu::experiment::{Progress, Run};
 use gridemu::grid::Policies;
 use gridemu::metrics::Window;
 use gridemu::model::{
-    ChurnAct, Elastic, FailureAction, JobAct, JobId, Link, PartitionId, PlacementRule, PlannedJobAct,
+    ChurnAct, Elastic, FailureAction, JobAct, JobId, Link, Order, PartitionId, PlacementRule, PlannedOrder,
     ProcSet, Sharing,
 };
 use gridemu::scenario::{Scenario, Workload};
@@ -128,7 +128,7 @@ fn events_of_jobs_become_orders_in_order_of_time() {
     let scenario = fine(&text, &[]);
     assert!(scenario.line().contains("3 events"), "{}", scenario.line());
     let hours = |hours: u64| Time::from_secs(hours * 3_600);
-    let order = |at, job, act| PlannedJobAct { at: hours(at), job: JobId(job), act };
+    let order = |at, job, act| PlannedOrder { at: hours(at), order: Order::Job { job: JobId(job), act } };
     let orders = [
         order(1, 3, JobAct::Change(Elastic::ReduceProcs(4))),
         order(2, 17, JobAct::Change(Elastic::ExtendTime(Span::from_secs(1_800)))),

@@ -1,0 +1,267 @@
+//! Reservations that are made, and given up, while a site is running.
+
+use gridemu::entity::ToSite;
+use gridemu::local::Registry;
+use gridemu::model::{
+    BookAct, Booked, BookingRefusal, EventCause, EventKind, EventRecord, Job, JobId, Order, Origin,
+    PartitionId, PlannedOrder, Record, ReservationRequest, SiteSpec,
+};
+use gridemu::units::{Span, Time};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::invariants::{cases, variants};
+use crate::support::{self, Ran, command, job, site, through_bytes};
+
+fn secs(secs: u64) -> Time {
+    Time::from_secs(secs)
+}
+
+/// So many processors for so long, as soon as the order comes or within this window.
+fn wanted(name: &str, procs: u32, length: u64, from: Option<u64>, until: Option<u64>) -> ReservationRequest {
+    ReservationRequest {
+        name: name.to_owned(),
+        partition: PartitionId(0),
+        procs,
+        length: Span::from_secs(length),
+        from: from.map(secs),
+        until: until.map(secs),
+        job: None,
+    }
+}
+
+fn reserve(wanted: ReservationRequest) -> BookAct {
+    BookAct::Reserve(Box::new(wanted))
+}
+
+fn release(name: &str) -> BookAct {
+    BookAct::Release { name: name.to_owned(), partition: None }
+}
+
+fn ordered(mut spec: SiteSpec, acts: impl IntoIterator<Item = (u64, BookAct)>) -> SiteSpec {
+    let order = |(at, act)| PlannedOrder { at: secs(at), order: Order::Book(act) };
+    spec.orders = acts.into_iter().map(order).collect();
+    spec
+}
+
+fn told(ran: &Ran) -> Vec<&EventRecord> {
+    let event = |record| match record {
+        &Record::Event(ref event) if event.booked.is_some() => Some(event),
+        _ => None,
+    };
+    ran.records.iter().filter_map(event).collect()
+}
+
+/// What each order led to: its interval in seconds, or why it was refused.
+fn made(ran: &Ran) -> Vec<Result<(u64, u64), BookingRefusal>> {
+    let whole = |time: Time| time.micros() / 1_000_000;
+    let of = |event: &EventRecord| match (event.kind, event.cause, event.booked.as_deref()) {
+        (EventKind::BookingRefused, EventCause::Unbooked(why), _) => Err(why),
+        (EventKind::Reserved, EventCause::Script, Some(Booked { during: Some((from, to)), .. })) => {
+            Ok((whole(*from), whole(*to)))
+        }
+        (EventKind::Released, EventCause::Script, Some(Booked { during: None, .. })) => {
+            Ok((whole(event.time), whole(event.time)))
+        }
+        _ => panic!("{event:?}"),
+    };
+    told(ran).into_iter().map(of).collect()
+}
+
+/// On four processors job 1 runs until 30, and job 2 waits, which needs all of them for 20 s.
+fn two() -> [Job; 2] {
+    [job(1, 0, 4, 30), job(2, 1, 4, 20)]
+}
+
+#[test]
+fn a_reservation_begins_as_early_in_its_window_as_the_plan_has_room() {
+    for (policy, begins) in [("los", 30), ("easy", 30), ("conservative", 50)] {
+        let spec = ordered(site(4, policy), [(5, reserve(wanted("demo", 2, 10, Some(10), Some(100))))]);
+        let ran = support::run(&spec, &two());
+        assert_eq!(made(&ran), [Ok((begins, begins + 10))], "{policy}");
+        // Who has been promised a start keeps it; elsewhere the reservation comes first.
+        let start = if policy == "conservative" { 30 } else { 40 };
+        assert_eq!(ran.times(2), (start, start + 20), "{policy}");
+        let event = told(&ran)[0];
+        assert_eq!((event.time, event.procs, event.partition), (secs(5), 2, Some(PartitionId(0))));
+    }
+}
+
+#[test]
+fn one_without_a_window_begins_then_or_never() {
+    let acts = [
+        (5, reserve(wanted("now", 1, 10, None, None))),
+        (5, reserve(wanted("late", 4, 10, Some(60), None))),
+        (29, reserve(wanted("soon", 4, 1, Some(29), Some(31)))),
+    ];
+    // At 5 all processors are in use; from 60 on none is; from 30 until 31 there is room, since EASY has promised nothing.
+    let ran = support::run(&ordered(site(4, "easy"), acts), &two());
+    assert_eq!(made(&ran), [Err(BookingRefusal::NoRoom), Ok((60, 70)), Ok((30, 31))]);
+    assert_eq!(ran.times(2), (31, 51));
+}
+
+#[test]
+fn each_refusal_says_why() {
+    let of = |job| ReservationRequest { job: Some(JobId(job)), ..wanted("for a job", 1, 5, Some(80), None) };
+    let acts = [
+        (5, reserve(wanted("a", 1, 10, Some(60), None))),
+        (6, reserve(wanted("a", 1, 10, Some(70), None))),
+        (7, reserve(wanted("b", 1, 10, Some(6), Some(16)))),
+        (8, reserve(of(2))),
+        (9, reserve(of(3))),
+        (10, reserve(ReservationRequest { name: "again".to_owned(), ..of(3) })),
+        (11, release("b")),
+        (12, release("a")),
+        (13, release("a")),
+    ];
+    let ran = support::run(&ordered(site(4, "easy"), acts.clone()), &two());
+    use BookingRefusal::{JobHere, JobReserved, KeepsNone, NameTaken, NoReservation, TooLate};
+    let expected = [
+        Ok((60, 70)),
+        Err(NameTaken),
+        Err(TooLate),
+        Err(JobHere),
+        Ok((80, 85)),
+        Err(JobReserved),
+        Err(NoReservation),
+        Ok((12, 12)),
+        Err(NoReservation),
+    ];
+    assert_eq!(made(&ran), expected);
+    let ran = support::run(&ordered(site(4, "fcfs"), acts[..1].to_vec()), &two());
+    assert_eq!(made(&ran), [Err(KeepsNone)]);
+}
+
+#[test]
+fn a_job_that_comes_later_starts_on_what_was_reserved_for_it() {
+    let demo = ReservationRequest { job: Some(JobId(9)), ..wanted("demo", 3, 12, Some(40), None) };
+    let spec = ordered(site(4, "conservative"), [(5, reserve(demo))]);
+    let jobs = [job(1, 0, 4, 30), job(3, 8, 4, 20), job(9, 35, 3, 10)];
+    let ran = support::run(&spec, &jobs);
+    assert_eq!(made(&ran), [Ok((40, 52))]);
+    // Job 3 does not fit before it, and what is left of it after job 9 is given back.
+    assert_eq!((ran.times(9), ran.times(3)), ((40, 50), (50, 70)));
+}
+
+#[test]
+fn what_is_given_up_is_free_at_once_and_a_job_on_it_goes_on() {
+    let block = wanted("block", 4, 50, Some(10), None);
+    let spec = ordered(site(4, "easy"), [(0, reserve(block)), (25, release("block"))]);
+    let ran = support::run(&spec, &[job(1, 0, 4, 10), job(2, 1, 4, 20)]);
+    assert_eq!(made(&ran), [Ok((10, 60)), Ok((25, 25))]);
+    assert_eq!(ran.times(2), (25, 45));
+    let demo = ReservationRequest { job: Some(JobId(9)), ..wanted("demo", 2, 30, Some(10), None) };
+    let spec = ordered(site(4, "easy"), [(0, reserve(demo)), (15, release("demo"))]);
+    let ran = support::run(&spec, &[job(1, 0, 4, 10), job(9, 2, 2, 20), job(3, 12, 4, 5)]);
+    assert_eq!((ran.times(9), ran.times(3)), ((10, 30), (30, 35)));
+}
+
+#[test]
+fn a_schedule_that_breaks_such_a_reservation_is_found() {
+    let spec = ordered(site(4, "easy"), [(5, reserve(wanted("demo", 2, 10, Some(30), None)))]);
+    let registry = Registry::standard();
+    let ran = support::run(&spec, &two());
+    let mut records = ran.records.clone();
+    // As if job 2 had not waited for the end of the reservation.
+    for record in &mut records {
+        match record {
+            Record::Segment(segment) if segment.job == JobId(2) => {
+                (segment.from, segment.to) = (secs(35), secs(55));
+            }
+            Record::Job(job) if job.id == JobId(2) => (job.start, job.end) = (Some(secs(35)), secs(55)),
+            _ => {}
+        }
+    }
+    let verdict = support::judged(&registry, std::slice::from_ref(&spec), true, &records);
+    let broken: Vec<String> = verdict.broken.values().map(|broken| broken.first.message.clone()).collect();
+    assert!(broken.iter().any(|message| message.contains("are reserved (`demo`)")), "{broken:?}");
+    // Given up in time, it binds nobody.
+    let gone = EventRecord {
+        partition: Some(PartitionId(0)),
+        booked: Some(Box::new(Booked { name: "demo".to_owned(), during: None })),
+        ..EventRecord::new(secs(32), EventKind::Released, EventCause::Script, gridemu::model::SiteId(0))
+    };
+    records.push(Record::Event(gone));
+    let verdict = support::judged(&registry, std::slice::from_ref(&spec), true, &records);
+    assert!(verdict.is_valid(), "{:?}", verdict.broken);
+}
+
+/// Orders at random times; some have names that others have too.
+fn acts() -> impl Strategy<Value = Vec<(u64, BookAct)>> {
+    let window = (0_u64..60, proptest::option::of(0_u64..80));
+    let one = (0_u64..100, 0_u8..6, 0_u32..3, 1_u32..9, 1_u64..30, window, proptest::option::of(1_u64..30));
+    vec(one, 0..8).prop_map(|mut drawn| {
+        drawn.sort_by_key(|act| act.0);
+        let act = |(at, name, partition, procs, length, (lead, slack), job): (
+            u64,
+            u8,
+            u32,
+            u32,
+            u64,
+            _,
+            Option<u64>,
+        )| {
+            let (lead, slack): (u64, Option<u64>) = (lead, slack);
+            let name = format!("o{name}");
+            if lead < 8 {
+                return (at, BookAct::Release { name, partition: None });
+            }
+            let from = (lead % 3 > 0).then_some(at + lead);
+            let until = slack.map(|slack| at + lead + length + slack);
+            let partition = PartitionId(partition);
+            let wanted = wanted(&name, procs, length, from, until);
+            (at, reserve(ReservationRequest { partition, job: job.map(JobId), ..wanted }))
+        };
+        drawn.into_iter().map(act).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(crate::support::cases(500))]
+
+    /// What was granted is kept, by every policy that can; a run that is stopped goes on alike, and commands do what the script does.
+    #[test]
+    fn every_policy_keeps_what_is_reserved_while_it_runs(
+        case in cases(variants(), 25),
+        acts in acts(),
+        stop in 0_u64..150,
+    ) {
+        let registry = Registry::standard();
+        let mut spec = case.spec.clone();
+        let most = spec.partitions.len() as u32;
+        let acts: Vec<(u64, BookAct)> = acts.into_iter().map(|(at, act)| match act {
+            BookAct::Reserve(mut wanted) => {
+                wanted.partition = PartitionId(wanted.partition.0 % most);
+                (at, BookAct::Reserve(wanted))
+            }
+            act => (at, act),
+        }).collect();
+        spec = ordered(spec, acts.clone());
+        let ran = support::try_run(&registry, &spec, &case.jobs).expect("it ends");
+        support::assert_legal(&registry, std::slice::from_ref(&spec), &case.jobs, &ran.records);
+        for event in told(&ran) {
+            prop_assert!(event.job.is_none() || event.origin == Origin::Local);
+            if let (EventKind::Reserved, Some((from, _))) = (event.kind, event.booked.as_ref().unwrap().during) {
+                prop_assert!(from >= event.time);
+            }
+        }
+        let mut first = support::grid(&registry, &spec, &case.jobs).expect("a grid");
+        let mut records = Vec::new();
+        first.run_until(secs(stop), &mut records).expect("it runs");
+        let saved = through_bytes(&first.snapshot().expect("a state"));
+        let mut second = support::grid(&registry, &spec, &case.jobs).expect("a grid");
+        second.restore(saved, false).expect("it fits");
+        second.run(&mut records).expect("it ends");
+        prop_assert_eq!(&Ran::of(&second, records), &ran);
+        // Commands come after the arrivals of their instant, as orders do, and have another cause.
+        let mut commanded = support::grid(&registry, &case.spec, &case.jobs).expect("a grid");
+        for (at, act) in acts {
+            commanded.command(command(secs(at), ToSite::Book(act))).expect("nothing has happened yet");
+        }
+        let mut records = Vec::new();
+        commanded.run(&mut records).expect("it ends");
+        let by_commands = Ran::of(&commanded, records);
+        let starts = |ran: &Ran| -> Vec<_> { ran.jobs().map(|job| (job.id, job.start, job.end, job.outcome)).collect() };
+        prop_assert_eq!(starts(&by_commands), starts(&ran));
+    }
+}
