@@ -56,6 +56,7 @@ impl Run {
                 .chain(of_wake_ups(self.policies(), grid))
                 .chain(single.iter().filter_map(|_| too_large(&spec.sites[0], &recorder.measured)))
                 .chain(recorder.measured.elastic().note())
+                .chain(recorder.measured.churn().refused_bookings())
                 .chain(
                     grid.broker()
                         .and_then(Broker::program)

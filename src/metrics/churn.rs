@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::{ClassTable, EXACT_QUANTILES, Scale};
 use super::{Exact, Ledger, RecoverySummary, ReplanSummary, Replanning, SpanSummary, Window};
-use crate::model::{EventCause, EventKind, EventRecord, JobRecord, SiteId};
+use crate::model::{BookingRefusal, EventCause, EventKind, EventRecord, JobRecord, SiteId};
 use crate::platform::{ProcTime, Usage};
 
 /// Counts events in a window, by site, kind and cause.
@@ -218,6 +218,23 @@ impl Churn {
             }
         }
         sum
+    }
+
+    /// A note on how many orders about reservations were refused and why.
+    pub fn refused_bookings(&self) -> Option<String> {
+        let of = |kind| self.count(kind, |_, _| true).events;
+        let refused = of(EventKind::BookingRefused);
+        let reason = |why: &BookingRefusal| {
+            let events =
+                self.count(EventKind::BookingRefused, |_, cause| cause == EventCause::Unbooked(*why)).events;
+            (events > 0).then(|| format!("{events}: {}", why.because()))
+        };
+        let reasons: Vec<String> = BookingRefusal::ALL.iter().filter_map(reason).collect();
+        (refused > 0).then(|| {
+            let all = refused + of(EventKind::Reserved) + of(EventKind::Released);
+            let were = if refused == 1 { "was" } else { "were" };
+            format!("{refused} of {all} orders about reservations {were} refused ({})", reasons.join("; "))
+        })
     }
 
     /// Attempts that failed for `causes` while their job continued, at `site` or anywhere.

@@ -126,6 +126,11 @@ impl GridMeasures {
         &self.groups
     }
 
+    /// What happened to machines, jobs and reservations, by site, kind and cause.
+    pub const fn churn(&self) -> &Churn {
+        &self.churn
+    }
+
     /// Elastic commands.
     pub const fn elastic(&self) -> &Elasticity {
         &self.elastic

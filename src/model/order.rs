@@ -131,6 +131,21 @@ words! {
     }
 }
 
+impl BookingRefusal {
+    /// The reason as a sentence without its end.
+    pub const fn because(self) -> &'static str {
+        match self {
+            Self::NoRoom => "so many processors were not free for so long within the window",
+            Self::TooLate => "too little of the window was left",
+            Self::NameTaken => "another reservation had the name",
+            Self::JobReserved => "another reservation was kept for the job",
+            Self::JobHere => "the job was there already",
+            Self::KeepsNone => "the local policy cannot plan around reservations",
+            Self::NoReservation => "there was no such reservation, or it was the grid's",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ use gridemu::units::{Span, Time};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use crate::cli::gridemu;
 use crate::invariants::{cases, variants};
 use crate::support::{self, Ran, command, job, site, through_bytes};
 
@@ -264,4 +265,27 @@ proptest! {
         let starts = |ran: &Ran| -> Vec<_> { ran.jobs().map(|job| (job.id, job.start, job.end, job.outcome)).collect() };
         prop_assert_eq!(starts(&by_commands), starts(&ran));
     }
+}
+
+/// The example: what was granted, given up and refused is in the table and in the notes, and the run is legal.
+#[test]
+fn appointments_are_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("out").display().to_string();
+    let ran = gridemu(&["run", "configs/appointments.toml", "--out", &out]);
+    ran.well();
+    let note = "1 of 4 orders about reservations was refused (1: so many processors were not free";
+    assert!(ran.out.contains(note), "{}", ran.out);
+    let events = std::fs::read_to_string(dir.path().join("out/events.csv")).expect("a table");
+    let cell = |line: &str, at| line.split(',').nth(at).expect("a cell").to_owned();
+    let told: Vec<(String, String)> =
+        events.lines().skip(1).map(|line| (cell(line, 1), cell(line, 12))).collect();
+    let expected = [
+        ("reserved", "reserve 118800 126000 course"),
+        ("reserved", "reserve 126000 147600 paper"),
+        ("booking-refused", "reserve 72000 75600 at once"),
+        ("released", "release course"),
+    ];
+    assert_eq!(told, expected.map(|(event, command)| (event.to_owned(), command.to_owned())));
+    gridemu(&["validate", &out]).well();
 }
