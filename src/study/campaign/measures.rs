@@ -11,8 +11,8 @@ use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
 use crate::grid::Policies;
 use crate::metrics::{
-    BacklogSummary, DedicatedMeasures, ElasticSummary, FaultCounts, LimitMeasures, Purpose, Purposes,
-    RecoverySummary, ReplanSummary, ToTheEnd,
+    BacklogSummary, DedicatedMeasures, ElasticSummary, FaultCounts, LimitMeasures, PerWork, Purpose,
+    Purposes, RecoverySummary, ReplanSummary, ToTheEnd,
 };
 use crate::model::{JobClasses, did_you_mean};
 use crate::scenario::Scenario;
@@ -81,7 +81,7 @@ pub(in crate::study) fn of_scenario(
     Ok(known_by(summary))
 }
 
-/// Adds a ledger beside each account of energy: before a run nothing is drawn, and there is none.
+/// Adds a ledger, and what a core-hour of useful work took, beside each account of energy: before a run nothing is drawn, and there is none.
 fn with_ledgers(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(with_ledgers),
@@ -90,7 +90,13 @@ fn with_ledgers(value: &mut Value) {
             if let Some(energy) = entries.get("energy") {
                 let has = |key: &str| energy.get(key).map(|_| Purpose::default());
                 let (electricity, carbon_kg) = (has("electricity_cost"), has("carbon_kg"));
+                let per_work = PerWork {
+                    electricity: electricity.map(|_| 0.0),
+                    carbon_kg: carbon_kg.map(|_| 0.0),
+                    ..PerWork::default()
+                };
                 let ledger = Purposes { electricity, carbon_kg, ..Purposes::default() };
+                entries.entry("per_work").or_insert_with(|| json!(per_work));
                 entries.entry("ledger").or_insert_with(|| json!(ledger));
             }
         }

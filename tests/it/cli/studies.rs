@@ -196,7 +196,7 @@ fn measures_of_sleep_are_those_of_machines_that_may_sleep() {
 #[test]
 fn measures_of_the_ledger_are_those_of_what_is_known() {
     let folder = tempfile::tempdir().unwrap();
-    let wanted = "['ledger.energy_kwh.idle', 'site.*.ledger.carbon_kg.useful']";
+    let wanted = "['ledger.energy_kwh.idle', 'site.*.ledger.carbon_kg.useful', 'per_work.energy_kwh', 'site.*.per_work.carbon_kg']";
     let text = |class: &str, keys: &str| {
         format!(
             "measures = {wanted}\n[scenario]\n[[scenario.site]]\nname = 'delft'\nmachines = [{{ class = 'node', count = 8{class} }}]\n{keys}\nworkload = 'lublin[jobs=30,load=0.2]'\n"
@@ -207,7 +207,7 @@ fn measures_of_the_ledger_are_those_of_what_is_known() {
     let path = file(folder.path(), "all.toml", text(draws, carbon));
     let table = gridemu(&["campaign", &path, "--store", &store, "--json"]).json();
     let values = table["rows"][0]["values"].as_array().unwrap();
-    assert!(values.len() == 2 && values.iter().all(|value| value.as_f64() > Some(0.0)), "{table}");
+    assert!(values.len() == 4 && values.iter().all(|value| value.as_f64() > Some(0.0)), "{table}");
     let path = file(folder.path(), "nothing.toml", text("", carbon));
     gridemu(&["campaign", &path]).ends(2, &["there is no measure `ledger.energy_kwh.idle`"]);
     let network = "[scenario.broker]\n[scenario.network]\nenergy = '5 J/GB'\nprice = '0.09/GB'";
