@@ -86,6 +86,29 @@ fn effective_shares() {
     assert_eq!(times(&spec, &jobs), [(0.0, 74.0), (0.0, 24.0)]);
 }
 
+/// Two jobs that request 40 % each may be left with that: a third of full speed at a slowdown of 1.2. One that is alone has all of the time.
+#[test]
+fn what_nobody_requests_may_be_kept() {
+    let jobs = [job(1, 0, 2, 100), job(2, 0, 2, 50)];
+    let spec = site(2, "scojo[slots=40%/40%,spare=kept,order=fcfs]");
+    assert_eq!(times(&spec, &jobs), [(0.0, 200.0), (0.0, 150.0)]);
+}
+
+/// Jobs may be put together only when they start; then what runs is joined by backfilling alone, which goes by priority.
+#[test]
+fn jobs_that_start_together() {
+    let jobs = [job(1, 0, 2, 100), job(2, 10, 2, 50), job(3, 20, 2, 50)];
+    let spec = |more: &str| site(2, &format!("scojo[slowdown=1.25,join=start{more}]"));
+    // Jobs 2 and 3 wait for job 1, and progress at 0.5 / 1.25.
+    assert_eq!(times(&spec(",backfill=false"), &jobs), [(0.0, 100.0), (100.0, 225.0), (100.0, 225.0)]);
+    // Job 2 is backfilled. By 135 job 1 has done 10 + 50; job 3 is beside it for the last 40.
+    assert_eq!(times(&spec(""), &jobs), [(0.0, 235.0), (10.0, 135.0), (135.0, 245.0)]);
+    // A long job is not backfilled beside a short one.
+    let jobs = [job(1, 0, 2, 10), job(2, 5, 2, 100)];
+    let second = |join: &str| times(&site(2, &format!("scojo[classes=20 s,join={join}]")), &jobs)[1].0;
+    assert_eq!((second("any"), second("start")), (5.0, 10.0));
+}
+
 /// Applications: `a` and `b` would slow each other down to 1.6, `b` and `c` to 2: more than is allowed. `a` and `c` go together.
 const TABLE: &str = "slowdown=a b c; a 1.2 1.6 1.25; b - 1.2 2; c - - 1.2,most=1.4";
 
@@ -201,6 +224,8 @@ struct Options {
     /// Shares in percent: one, one for each of three classes, or one for each slot.
     shares: Vec<u128>,
     slots: bool,
+    /// Whether what nobody requests is kept.
+    keeps: bool,
     compensate: bool,
     model: usize,
     most: Option<u32>,
@@ -217,10 +242,11 @@ impl Options {
         let order = if self.by_priority { "priority" } else { "fcfs" };
         let most = self.most.map_or("none".to_owned(), |most| format!("{}.{}", most / 10, most % 10));
         format!(
-            "scojo[level={},order={order},backfill={},{word}={},compensate={},slowdown={},most={most},classes=5 s/15 s,age_every={} s]",
+            "scojo[level={},order={order},backfill={},{word}={},spare={},compensate={},slowdown={},most={most},classes=5 s/15 s,age_every={} s]",
             self.level,
             self.backfill,
             share.join("/"),
+            if self.keeps { "kept" } else { "given" },
             self.compensate,
             MODELS[self.model],
             self.every,
@@ -299,7 +325,8 @@ impl Twin {
         for proc in &task.on {
             let jobs = Self::on(running, *proc);
             let one = jobs.iter().position(|job| job.id == task.id).unwrap();
-            let sum: u128 = (0..jobs.len()).map(|at| self.weight(&jobs, at)).sum();
+            let requested = (0..jobs.len()).map(|at| self.weight(&jobs, at)).sum();
+            let sum = if self.options.keeps && jobs.len() > 1 { MILLION } else { requested };
             share = share.min(self.weight(&jobs, one) * ONE / sum);
             kept = kept.min(MILLION * ONE / self.slowdown(&jobs, one));
         }
@@ -485,13 +512,13 @@ fn options() -> impl Strategy<Value = Options> {
         2 => Just((vec![40, 40, 20], true)),
     ];
     let most = prop_oneof![2 => Just(None), 1 => (10_u32..20).prop_map(Some)];
-    let how = (any::<bool>(), any::<bool>(), any::<bool>());
+    let how = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (2_usize..4, how, shares, 0_usize..3, most, 1_u64..40).prop_map(
-        |(level, (by_priority, backfill, compensate), (mut shares, slots), model, most, every)| {
+        |(level, (by_priority, backfill, compensate, keeps), (mut shares, slots), model, most, every)| {
             if slots {
                 shares.truncate(level);
             }
-            Options { level, by_priority, backfill, shares, slots, compensate, model, most, every }
+            Options { level, by_priority, backfill, shares, slots, keeps, compensate, model, most, every }
         },
     )
 }

@@ -28,6 +28,10 @@ pub struct ScojoOptions {
     pub shares: Shares,
     /// Whether a job gets more than it requests, so that it progresses as if sharing cost nothing: its effective share. Else its share is what it gets.
     pub compensate: bool,
+    /// Whether what nobody on a processor requests is given to the jobs there; else it is left, but for a job that is alone.
+    pub gives_spare: bool,
+    /// Whether jobs in line are put together only if they start at the same time, so that one that runs is joined by backfilled ones alone.
+    pub together: bool,
     /// Classes of run times, and their priorities.
     pub priorities: Priorities,
     /// Whether jobs start by priority; else in order of arrival.
@@ -343,7 +347,10 @@ impl Scojo {
         let mut started: Vec<(Request, Member, ProcSet)> = Vec::new();
         while let Some(head) = self.line.first() {
             let request = self.request(head, view.job(head));
-            let Some((member, procs)) = self.terms.place(&board, &request, false) else { break };
+            let place = |backfilled| self.terms.place(&board, &request, backfilled);
+            // Nobody is before it whom it could delay.
+            let filled = || if self.terms.together && self.terms.backfill { place(true) } else { None };
+            let Some((member, procs)) = place(false).or_else(filled) else { break };
             board.add(member, &procs);
             started.push((request, member, procs));
             self.line.remove(head);

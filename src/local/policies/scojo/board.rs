@@ -39,6 +39,8 @@ struct Crowd {
 pub(super) struct Board {
     members: Vec<Option<Member>>,
     crowds: BTreeMap<Crowd, ProcSet>,
+    /// Jobs with lower numbers have started before.
+    started: u32,
 }
 
 impl Board {
@@ -59,7 +61,13 @@ impl Board {
             let stalled = if closed { 0 } else { view.load(proc).saturating_sub(jobs) };
             crowds.entry(Crowd { members, stalled, closed }).or_default().insert(proc);
         }
-        Self { members, crowds }
+        let started = members.len() as u32;
+        Self { members, crowds, started }
+    }
+
+    /// Time goes on: all that are there have started before.
+    pub(super) fn settle(&mut self) {
+        self.started = self.members.len() as u32;
     }
 
     /// Adds a job on these processors, and says its number.
@@ -152,6 +160,9 @@ impl Board {
         if crowd.members.is_empty() {
             return true;
         }
+        if terms.together && !backfilled && crowd.members.iter().any(|number| *number < self.started) {
+            return false;
+        }
         let may_join = |other: &Member| {
             (!backfilled || other.priority <= job.priority) && (job.slot.is_none() || other.slot != job.slot)
         };
@@ -174,7 +185,10 @@ impl Board {
                 all.iter().map(|member| member.application).collect();
             let weights: SmallVec<[u64; 4]> =
                 (0..all.len()).map(|one| terms.weight(&all, &applications, one)).collect();
-            let sum = weights.iter().sum();
+            let sum = match terms.gives_spare || all.len() == 1 {
+                true => weights.iter().sum(),
+                false => Share::WHOLE.into(),
+            };
             for (one, (number, weight)) in crowd.members.iter().zip(&weights).enumerate() {
                 let (share, efficiency) = &mut rates[*number as usize];
                 *share = (*share).min(Rate::ratio(*weight, sum));

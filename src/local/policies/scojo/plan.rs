@@ -55,6 +55,7 @@ impl Plan {
     ) -> bool {
         self.before_first.clone().is_some_and(|mut board| {
             board.add(job, procs);
+            board.settle();
             terms.place(&board, first, false).is_none()
         })
     }
@@ -108,6 +109,7 @@ impl Plan {
             }
             let Some((end, number)) = self.ends.pop_first() else { return NEVER };
             self.time = self.time.max(end);
+            self.board.settle();
             self.board.remove(number);
             while let Some((_, number)) = self.ends.first().copied().filter(|(also, _)| *also == end) {
                 self.ends.pop_first();

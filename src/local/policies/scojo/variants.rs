@@ -56,6 +56,20 @@ const COMPENSATE: ParamInfo = ParamInfo {
     doc: "whether a job gets its share times its slowdown, so that it progresses as fast as it requests (the effective share); else its share is what it gets",
 };
 
+const SPARE: ParamInfo = ParamInfo {
+    key: "spare",
+    values: "given or kept",
+    default: "given",
+    doc: "what the jobs on a processor have not requested is given to them, in the ratio of their shares, or kept idle, so that jobs that share have no more than their shares",
+};
+
+const JOIN: ParamInfo = ParamInfo {
+    key: "join",
+    values: "any or start",
+    default: "any",
+    doc: "the first in line joins jobs that run, or only those that start together with it; then those that run are joined by backfilling alone",
+};
+
 const SLOWDOWN: ParamInfo = ParamInfo {
     key: "slowdown",
     values: "a number from 0.01 to 100, `huang`, or a table of slowdowns with semicolons for ends of lines",
@@ -96,8 +110,8 @@ pub(in crate::local::policies) fn info() -> PolicyInfo {
         .doc("Share-based coscheduling: a job may join others on their processors if each keeps the share that it requests and none is slowed down too much; what is left of the time is divided among them. Jobs start by the priority of their class of run times, with aging, and others are backfilled if they delay none of them.")
         .source("Huang 2004, chapter 5")
         .params(&[
-            ORDER, LEVEL, BACKFILL, LOOKAHEAD, SHARE, SLOTS, COMPENSATE, SLOWDOWN, OTHERS, MORE, MOST, CLASSES, AGE_EVERY,
-            AGE_BY, AGE_MOST,
+            ORDER, LEVEL, BACKFILL, LOOKAHEAD, JOIN, SHARE, SLOTS, SPARE, COMPENSATE, SLOWDOWN, OTHERS, MORE, MOST,
+            CLASSES, AGE_EVERY, AGE_BY, AGE_MOST,
         ])
 }
 
@@ -109,6 +123,8 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
     let backfill = named.take_choice(BACKFILL.key, &BOOL)?.unwrap_or(true);
     let lookahead = named.take_within(LOOKAHEAD.key, 1.., "a number from 1 on")?.unwrap_or(50);
     let compensate = named.take_choice(COMPENSATE.key, &BOOL)?.unwrap_or(false);
+    let gives_spare = named.take_choice(SPARE.key, &[("given", true), ("kept", false)])?.unwrap_or(true);
+    let together = named.take_choice(JOIN.key, &[("any", false), ("start", true)])?.unwrap_or(false);
     let priorities = priorities(named, CLASSES.default)?;
     let coscheduling = coscheduling(named)?;
     let shares = shares(named, level, priorities.classes(), &coscheduling, compensate)?;
@@ -118,6 +134,8 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
         coscheduling,
         shares,
         compensate,
+        gives_spare,
+        together,
         priorities,
         by_priority,
         backfill: backfill && is_shared,
