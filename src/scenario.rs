@@ -51,6 +51,7 @@ pub use expectation::{Count, Counted, Expectation, ExpectationError, Figure};
 pub use kind::words::Engine;
 pub use problem::{Problem, ScenarioError};
 pub use program::ProgramPlan;
+pub(crate) use resolve::{OF_CLASS, wrong_name};
 pub use resolved::{OutputPlan, PlannedWorkload, ResolvedScenario};
 pub use schema::schema_json;
 pub use set::Override;

@@ -39,7 +39,8 @@ pub use platform::{Platform, SiteFacts};
 pub use request::JobRequest;
 
 use crate::model::{
-    Booked, EventKind, EventRecord, JobRecord, JobRef, MachineRecord, PartitionId, SiteId, WorkloadId,
+    Booked, EventCause, EventKind, EventRecord, JobRecord, JobRef, MachineRecord, PartitionId, Reservation,
+    SiteId, WorkloadId,
 };
 use crate::units::Time;
 use bookings::Bookings;
@@ -114,8 +115,10 @@ impl Checker {
     /// Checks an event.
     pub fn event(&mut self, event: &EventRecord, row: Row) {
         let (site, now) = (event.site, event.time);
-        if let Some(booked) = &event.booked {
-            return self.booked(event, booked);
+        let is_booking =
+            matches!(event.kind, EventKind::Reserved | EventKind::Released | EventKind::BookingRefused);
+        if is_booking || event.booked.is_some() {
+            return self.booking(event, row);
         }
         if let Some(name) = event.job_ref() {
             if event.kind == EventKind::Repeated {
@@ -157,36 +160,58 @@ impl Checker {
         }
     }
 
-    /// Follows what is reserved and given up while the site runs. A reservation that is for a job is not checked.
-    fn booked(&mut self, event: &EventRecord, booked: &Booked) {
+    /// Checks a row about a reservation, and follows what is reserved and given up while the site runs. Jobs are not held against a reservation
+    /// that is for one.
+    fn booking(&mut self, event: &EventRecord, row: Row) {
         let place = (event.site, event.partition.unwrap_or_default());
         let (Some(state), Some(facts)) =
             (self.partitions.get_mut(&place), self.platform.sites.get(event.site.0 as usize))
         else {
             return;
         };
-        match (event.kind, booked.during) {
-            (EventKind::Reserved, Some((start, end))) => {
-                let was_there = !state.machines.changed && !state.machines.slowed;
-                let missing = state.machines.missing();
-                let begin = || {
-                    Bookings::begin(facts, place.1, missing, was_there && self.platform.since == Time::ZERO)
+        let now = event.time;
+        let wrong = match (event.kind, event.booked.as_deref()) {
+            (EventKind::Reserved, Some(Booked { name, during: Some((start, end)) })) => {
+                let booked = Reservation {
+                    name: name.clone(),
+                    start: *start,
+                    end: *end,
+                    procs: event.procs,
+                    job: event.job,
                 };
+                let was_there = !state.machines.changed && !state.machines.slowed;
                 if state.bookings.is_none() {
-                    state.bookings = begin();
+                    let was_there = was_there && self.platform.since == Time::ZERO;
+                    state.bookings = Bookings::begin(facts, place.1, state.machines.missing(), was_there);
                 }
-                match (&mut state.bookings, event.job) {
-                    (Some(bookings), Some(job)) => bookings.claim(job),
-                    (Some(bookings), None) => bookings.add(start, end, event.procs, &booked.name),
-                    (None, _) => {}
-                }
-            }
-            (EventKind::Released, _) => {
                 if let Some(bookings) = &mut state.bookings {
-                    bookings.release(&booked.name, event.time);
+                    bookings.add(&booked, event.procs);
                 }
+                let is_ordered = event.cause != EventCause::Script
+                    || facts
+                        .spec
+                        .orders
+                        .iter()
+                        .any(|order| order.at == now && order.grants(place.1, &booked));
+                (!is_ordered || *start < now || end <= start).then(|| {
+                    format!("`{name}` from {start} s until {end} s is not what was asked for at {now} s")
+                })
             }
-            _ => {}
+            (EventKind::Released, Some(Booked { name, during: None })) => {
+                if let Some(bookings) = &mut state.bookings {
+                    bookings.release(name, now);
+                }
+                None
+            }
+            (EventKind::BookingRefused, Some(_)) => None,
+            (kind, booked) => {
+                let says =
+                    booked.map_or_else(|| "nothing".to_owned(), |booked| format!("`{}`", booked.written()));
+                Some(format!("the event `{}` says {says} about a reservation", kind.name()))
+            }
+        };
+        if let Some(message) = wrong {
+            self.fault(Rule::Reservation, now, Vec::new(), row, message);
         }
     }
 

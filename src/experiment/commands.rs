@@ -12,6 +12,7 @@ use std::thread;
 use super::{Progress, RunError};
 use crate::entity::ToSite;
 use crate::grid::JournalEntry;
+use crate::model::BookAct;
 use crate::model::SiteSpec;
 use crate::runtime::{Caller, Outside, Refusal};
 use crate::scenario::ResolvedScenario;
@@ -127,6 +128,7 @@ impl Reader {
                 self.next = number + 1;
                 let job = match &command.body {
                     ToSite::Submit(job) => format!(", which is job {}", job.id),
+                    ToSite::Book(BookAct::Reserve(wanted)) => format!(", by the name of `{}`", wanted.name),
                     _ => String::new(),
                 };
                 self.progress.note(format!("{place}, at {} s of the run: {text}{job}", command.at));

@@ -232,8 +232,12 @@ impl Churn {
         let reasons: Vec<String> = BookingRefusal::ALL.iter().filter_map(reason).collect();
         (refused > 0).then(|| {
             let all = refused + of(EventKind::Reserved) + of(EventKind::Released);
-            let were = if refused == 1 { "was" } else { "were" };
-            format!("{refused} of {all} orders about reservations {were} refused ({})", reasons.join("; "))
+            let reasons = reasons.join("; ");
+            match (refused, all) {
+                (1, 1) => format!("the only order about a reservation was refused ({reasons})"),
+                (1, _) => format!("1 of {all} orders about reservations was refused ({reasons})"),
+                _ => format!("{refused} of {all} orders about reservations were refused ({reasons})"),
+            }
         })
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::text::words;
-use super::{JobAct, JobId, PartitionId};
+use super::{JobAct, JobId, PartitionId, Reservation};
 use crate::units::{Span, Time};
 
 /// How the names of reservations begin that the grid makes; no others may.
@@ -31,6 +31,20 @@ pub struct PlannedOrder {
     pub at: Time,
     /// The order.
     pub order: Order,
+}
+
+impl PlannedOrder {
+    /// Whether this order may lead to a reservation of that partition.
+    pub(crate) fn grants(&self, partition: PartitionId, made: &Reservation) -> bool {
+        let Order::Book(BookAct::Reserve(wanted)) = &self.order else { return false };
+        let (from, until) = wanted.window(self.at);
+        wanted.partition == partition
+            && (&wanted.name, wanted.job) == (&made.name, made.job)
+            && wanted.procs <= made.procs
+            && made.end.since(made.start) == wanted.length
+            && (from..until).contains(&made.start)
+            && made.end <= until
+    }
 }
 
 /// A change of the reservations of a site.
@@ -126,8 +140,10 @@ words! {
         JobHere = "job-here",
         /// The local policy cannot plan around reservations.
         KeepsNone = "keeps-none",
-        /// There is no reservation of that name, or it belongs to the grid.
+        /// There is no reservation of that name any more, or it belongs to the grid.
         NoReservation = "no-reservation",
+        /// The run is over.
+        RunOver = "run-over",
     }
 }
 
@@ -141,7 +157,8 @@ impl BookingRefusal {
             Self::JobReserved => "another reservation was kept for the job",
             Self::JobHere => "the job was there already",
             Self::KeepsNone => "the local policy cannot plan around reservations",
-            Self::NoReservation => "there was no such reservation, or it was the grid's",
+            Self::NoReservation => "there was no such reservation any more, or it was the grid's",
+            Self::RunOver => "the run was over",
         }
     }
 }

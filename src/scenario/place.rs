@@ -112,8 +112,13 @@ pub(crate) fn partition(site: &SiteSpec, place: &Target, what: &str) -> Result<O
     let Target::Machines(machines) = place else {
         return Ok((site.partitions.len() == 1).then_some(PartitionId(0)));
     };
-    if machines.which.len() < site.partitions[machines.partition.index()].machines() {
-        return Err(format!("{what}, not single ones; the site chooses them"));
+    let whole = &site.partitions[machines.partition.index()];
+    if machines.which.len() < whole.machines() {
+        let partition = match whole.groups.len() {
+            0 | 1 => String::new(),
+            _ => format!(", or of a whole partition of several, `{}/{}`", site.name, whole.name),
+        };
+        return Err(format!("{what}{partition}, not single machines; the site chooses them"));
     }
     Ok(Some(machines.partition))
 }

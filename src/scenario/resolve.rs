@@ -38,6 +38,7 @@ use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::kind::words::{Engine, Or};
 use crate::scenario::problem::{Problem, Problems};
 use crate::units::{Span, Time, grouped};
+pub(crate) use booking::{OF_CLASS, wrong_name};
 pub(super) use energy::Calendar;
 
 /// The most pools of a policy that plans whole workflows.
@@ -98,7 +99,8 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
         let message = format!("the sites have {processors} processors in all; the most is {MAX_PROCESSORS}");
         checker.wrong(&top.key("site"), message);
     }
-    checker.events(keys.event.as_deref().unwrap_or_default(), &mut sites);
+    let of_sites = keys.site.as_deref().unwrap_or_default();
+    checker.events(keys.event.as_deref().unwrap_or_default(), of_sites, &mut sites);
     for (at, spec) in sites.iter().enumerate() {
         checker.policy(&top.key("site").item(at), spec);
     }

@@ -16,8 +16,8 @@ pub(super) struct Bookings {
     usable: u32,
     /// Those that are not over, in order of start.
     due: Vec<Due>,
-    /// The jobs of the site's own users that reservations are for.
-    claimed: BTreeSet<JobId>,
+    /// Reservations that are for jobs of the site's own users, which may start on them.
+    claimed: BTreeMap<JobId, Vec<Due>>,
     /// Whether a job that was already running must not leave a reservation short.
     strict: bool,
     /// Changes of the number of processors in use or down, from the first that is not settled.
@@ -55,24 +55,15 @@ impl Bookings {
         let part = facts.partition(partition)?;
         // When one that is kept for a job is given up is not recorded.
         let kept = |booked: &Reservation| booked.job.is_none();
-        let here = facts.spec.reservations.iter();
-        let here = here.filter(|(at, booked)| *at == partition.index() && kept(booked));
-        let due = here.map(|(_, booked)| Due {
-            start: booked.start,
-            end: booked.end,
-            procs: part.rounded(booked.procs),
-            name: booked.name.clone(),
-            across: Vec::new(),
-        });
-        let mut due: Vec<Due> = due.collect();
-        due.sort_by_key(|due| due.start);
-        if due.is_empty() {
+        let here = || facts.spec.reservations.iter().filter(|(at, _)| *at == partition.index());
+        if !here().any(|(_, booked)| kept(booked)) {
             return None;
         }
-        let begun = Self::begin(facts, partition, missing, missing == 0 && !forked)?;
-        let here = facts.spec.reservations.iter().filter(|(at, _)| *at == partition.index());
-        let claimed = here.filter_map(|(_, booked)| booked.job).collect();
-        Some(Self { due, claimed, ..begun })
+        let mut begun = Self::begin(facts, partition, missing, missing == 0 && !forked)?;
+        for (_, booked) in here() {
+            begun.add(booked, part.rounded(booked.procs));
+        }
+        Some(begun)
     }
 
     /// A partition of which `missing` processors are down, without reservations so far. Unless all its machines have been there without a change, a job may run longer than was expected.
@@ -87,7 +78,7 @@ impl Bookings {
         Some(Self {
             usable: part.usable(),
             due: Vec::new(),
-            claimed: BTreeSet::new(),
+            claimed: BTreeMap::new(),
             strict: facts.is_punctual(part) && was_there,
             changes: BTreeMap::new(),
             base: i64::from(missing),
@@ -97,24 +88,38 @@ impl Bookings {
         })
     }
 
-    /// Adds a reservation of whole allocation units.
-    pub(super) fn add(&mut self, start: Time, end: Time, procs: u32, name: &str) {
-        let at = self.due.partition_point(|due| due.start <= start);
-        self.due.insert(at, Due { start, end, procs, name: name.to_owned(), across: Vec::new() });
-    }
-
-    /// A reservation is for this job.
-    pub(super) fn claim(&mut self, job: JobId) {
-        self.claimed.insert(job);
+    /// Adds a reservation of so many processors, whole allocation units.
+    pub(super) fn add(&mut self, booked: &Reservation, procs: u32) {
+        let Reservation { start, end, job, .. } = *booked;
+        let due = Due { start, end, procs, name: booked.name.clone(), across: Vec::new() };
+        match job {
+            Some(job) => self.claimed.entry(job).or_default().push(due),
+            None => {
+                let at = self.due.partition_point(|due| due.start <= start);
+                self.due.insert(at, due);
+            }
+        }
     }
 
     /// Gives up the reservation of this name.
     pub(super) fn release(&mut self, name: &str, now: Time) {
         // Of several that have had it one after the other only the last is not over.
-        if let Some(due) = self.due.iter_mut().rev().find(|due| due.name == name && now < due.end) {
+        let mut all = self.due.iter_mut().rev().chain(self.claimed.values_mut().flatten());
+        if let Some(due) = all.find(|due| due.name == name && now < due.end) {
             due.end = now;
         }
         self.due.retain(|due| due.start < due.end);
+    }
+
+    /// Whether anything is reserved of which records say all.
+    pub(super) fn is_checked(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// Whether the job may start then on a reservation of its own.
+    fn claims(&self, job: JobRef, procs: u32, from: Time) -> bool {
+        let own = self.claimed.get(&job.number).filter(|_| job.origin() == Origin::Local);
+        own.into_iter().flatten().any(|due| due.holds(from) && procs <= due.procs)
     }
 
     /// Records that `procs` processors are in use in a stretch at whose beginning the job starts or continues.
@@ -132,8 +137,7 @@ impl Bookings {
         }
         *self.changes.entry(from).or_default() += i64::from(procs);
         *self.changes.entry(to).or_default() -= i64::from(procs);
-        let claims = job.origin() == Origin::Local && self.claimed.contains(&job.number);
-        if is_start && !claims && self.due[..begun].iter().any(|due| due.holds(from)) {
+        if is_start && !self.claims(job, procs, from) && self.due[..begun].iter().any(|due| due.holds(from)) {
             self.starts.entry(from).or_insert((job, row));
         }
         for due in self.due[..begun].iter_mut().filter(|due| from < due.start) {

@@ -71,7 +71,9 @@ impl Checker {
         state.counts.used(name, job.procs, (start, job.end), row);
         if let Some(bookings) = &mut state.bookings {
             bookings.used(name, job.procs, (start, job.end), is_start, row);
-            self.verdict.count_check(Rule::Reservation);
+            if bookings.is_checked() {
+                self.verdict.count_check(Rule::Reservation);
+            }
         }
         self.verdict.count_check(Rule::Capacity);
     }

@@ -181,7 +181,8 @@ impl Names {
         Ok(EventRecord {
             time: row.time,
             kind,
-            cause: EventCause::None,
+            // What else was the cause is not checked.
+            cause: if &*row.cause == "script" { EventCause::Script } else { EventCause::None },
             site,
             partition,
             machines: row.machines.clone(),

@@ -189,7 +189,9 @@ impl Checker {
             if begin < to {
                 bookings.used(name, procs.len(), (begin, to), is_start, row);
             }
-            verdict.count_check(Rule::Reservation);
+            if bookings.is_checked() {
+                verdict.count_check(Rule::Reservation);
+            }
         }
         verdict.count_check(Rule::Capacity);
         if platform.events {

@@ -187,6 +187,16 @@ fn a_schedule_that_breaks_such_a_reservation_is_found() {
     assert!(verdict.is_valid(), "{:?}", verdict.broken);
 }
 
+/// Of four processors three are missing: a reservation is short, and a job starts on its own one all the same.
+#[test]
+fn a_job_starts_on_its_reservation_beside_one_that_is_short() {
+    let own = support::reserve_for(11, site(4, "easy"), 0, 33, 1);
+    let mut spec = support::reserve(own, "short", 8, 27, 2);
+    spec.partitions[0].absent = 3;
+    let ran = support::run(&spec, &[job(11, 9, 1, 5)]);
+    assert_eq!((ran.times(11), ran.tally.short_reservations), ((9, 14), 1));
+}
+
 /// Orders at random times; some have names that others have too.
 fn acts() -> impl Strategy<Value = Vec<(u64, BookAct)>> {
     let window = (0_u64..60, proptest::option::of(0_u64..80));
@@ -288,4 +298,70 @@ fn appointments_are_told() {
     ];
     assert_eq!(told, expected.map(|(event, command)| (event.to_owned(), command.to_owned())));
     gridemu(&["validate", &out]).well();
+}
+
+/// At the end of the run orders that are still to come are refused, and nobody may have two reservations.
+#[test]
+fn what_comes_too_late_or_twice_is_refused() {
+    let mut spec = site(4, "easy");
+    spec.partitions
+        .push(gridemu::model::PartitionSpec { name: "second".to_owned(), ..spec.partitions[0].clone() });
+    let of = |name: &str, partition| ReservationRequest {
+        job: Some(JobId(9)),
+        partition: PartitionId(partition),
+        ..wanted(name, 1, 5, Some(80), None)
+    };
+    let acts = [(1, reserve(of("a", 0))), (2, reserve(of("b", 1))), (500, release("a"))];
+    let spec = ordered(spec, acts);
+    let mut grid = support::grid(&Registry::standard(), &spec, &[job(1, 0, 4, 30)]).expect("a grid");
+    let mut records = Vec::new();
+    grid.run_to(None, gridemu::grid::WindowOptions::default(), &mut records).expect("it ends");
+    let ran = Ran::of(&grid, records);
+    let expected = [Ok((80, 85)), Err(BookingRefusal::JobReserved), Err(BookingRefusal::RunOver)];
+    assert_eq!(made(&ran), expected);
+}
+
+/// Rows that say something else than the events asked for are found, and a job that has given its reservation up is held against others.
+#[test]
+fn rows_about_reservations_are_held_against_the_events() {
+    let small = ReservationRequest { job: Some(JobId(2)), ..wanted("small", 1, 90, Some(10), None) };
+    let acts = [(5, reserve(small)), (6, reserve(wanted("nobody", 3, 10, Some(60), Some(90))))];
+    let spec = ordered(site(4, "easy"), acts);
+    // Job 2 needs more than is kept for it, which is given up.
+    let ran = support::run(&spec, &[job(1, 0, 4, 8), job(2, 9, 3, 10)]);
+    let broken = |change: &dyn Fn(&mut Record)| {
+        let mut records = ran.records.clone();
+        records.iter_mut().for_each(change);
+        let verdict = support::judged(&Registry::standard(), std::slice::from_ref(&spec), true, &records);
+        verdict.broken.get(&gridemu::verify::Rule::Reservation).map(|broken| broken.first.message.clone())
+    };
+    assert_eq!(broken(&|_| {}), None);
+    let late = broken(&|record| match record {
+        Record::Segment(segment) if segment.job == JobId(2) => {
+            (segment.from, segment.to) = (secs(62), secs(72))
+        }
+        Record::Job(job) if job.id == JobId(2) => (job.start, job.end) = (Some(secs(62)), secs(72)),
+        _ => {}
+    });
+    assert!(late.is_some_and(|message| message.contains("(`nobody`)")));
+    let moved = |change: fn(&mut EventRecord)| {
+        broken(&move |record| match record {
+            Record::Event(event) if event.booked.as_ref().is_some_and(|booked| booked.name == "nobody") => {
+                change(event)
+            }
+            _ => {}
+        })
+    };
+    for change in [
+        (|event: &mut EventRecord| event.booked.as_mut().unwrap().during = Some((secs(85), secs(95))))
+            as fn(&mut EventRecord),
+        |event| event.booked.as_mut().unwrap().during = Some((secs(60), secs(71))),
+        |event| event.booked.as_mut().unwrap().during = None,
+        |event| event.booked = None,
+        |event| event.procs = 2,
+        |event| event.kind = EventKind::Released,
+        |event| event.kind = EventKind::Extended,
+    ] {
+        assert!(moved(change).is_some());
+    }
 }

@@ -54,26 +54,45 @@ impl Site {
         let at = wanted.partition.index();
         let local = wanted.job.map(|job| JobRef::new(Origin::Local, self.id, job));
         let is_here = local.is_some_and(|job| self.partitions.iter_mut().any(|part| part.has(job)));
+        let is_claimed =
+            local.is_some_and(|job| self.partitions.iter().any(|part| part.has_reserved_for(job)));
         let made = match self.partitions.get_mut(at) {
             Some(_) if is_here => Err(BookingRefusal::JobHere),
+            Some(_) if is_claimed => Err(BookingRefusal::JobReserved),
             Some(partition) => partition.reserve(&wanted, now),
             None => Err(BookingRefusal::NoRoom),
         };
-        let (kind, cause, procs, during) = match &made {
+        match made {
             Ok(made) => {
                 self.touched[at] = true;
-                (EventKind::Reserved, cause, made.procs, (made.start, made.end))
+                let booked = Booked { name: made.name, during: Some((made.start, made.end)) };
+                outbox.record(Record::Event(EventRecord {
+                    partition: Some(wanted.partition),
+                    procs: made.procs,
+                    job: wanted.job,
+                    booked: Some(Box::new(booked)),
+                    ..EventRecord::new(now, EventKind::Reserved, cause, self.id)
+                }));
             }
-            Err(why) => {
-                (EventKind::BookingRefused, EventCause::Unbooked(*why), wanted.procs, wanted.window(now))
+            Err(why) => self.refuse_booking(&BookAct::Reserve(Box::new(wanted)), why, now, outbox),
+        }
+    }
+
+    /// Records that an order about a reservation is not carried out.
+    fn refuse_booking(&self, act: &BookAct, why: BookingRefusal, now: Time, outbox: &mut dyn Outbox) {
+        let (partition, procs, job, name, during) = match act {
+            BookAct::Reserve(wanted) => {
+                let during = Some(wanted.window(now));
+                (Some(wanted.partition), wanted.procs, wanted.job, &wanted.name, during)
             }
+            BookAct::Release { name, partition } => (*partition, 0, None, name, None),
         };
         outbox.record(Record::Event(EventRecord {
-            partition: Some(wanted.partition),
+            partition,
             procs,
-            job: wanted.job,
-            booked: Some(Box::new(Booked { name: wanted.name, during: Some(during) })),
-            ..EventRecord::new(now, kind, cause, self.id)
+            job,
+            booked: Some(Box::new(Booked { name: name.clone(), during })),
+            ..EventRecord::new(now, EventKind::BookingRefused, EventCause::Unbooked(why), self.id)
         }));
     }
 
@@ -90,21 +109,18 @@ impl Site {
         let parts = self.partitions.iter().enumerate();
         let found = parts.filter(|(at, part)| is_meant(*at) && part.has_own_reservation(&name));
         let found = found.map(|(at, _)| at).next();
-        let (kind, cause) = match found {
-            Some(_) => (EventKind::Released, cause),
-            None => (EventKind::BookingRefused, EventCause::Unbooked(BookingRefusal::NoReservation)),
+        let Some(at) = found else {
+            let act = BookAct::Release { name, partition };
+            return self.refuse_booking(&act, BookingRefusal::NoReservation, now, outbox);
         };
-        let place = found.map(|at| PartitionId(at as u32)).or(partition);
         outbox.record(Record::Event(EventRecord {
-            partition: place,
+            partition: Some(PartitionId(at as u32)),
             booked: Some(Box::new(Booked { name: name.clone(), during: None })),
-            ..EventRecord::new(now, kind, cause, self.id)
+            ..EventRecord::new(now, EventKind::Released, cause, self.id)
         }));
-        if let Some(at) = found {
-            let mut step = Step::new(now, outbox, &mut self.ended);
-            self.partitions[at].release(&name, &mut step);
-            self.touched[at] = true;
-        }
+        let mut step = Step::new(now, outbox, &mut self.ended);
+        self.partitions[at].release(&name, &mut step);
+        self.touched[at] = true;
     }
 
     /// Carries out an order for the job of that number; if several have it, for the one submitted first. If there is none, a
@@ -136,17 +152,15 @@ impl Site {
         if self.more() {
             return;
         }
-        let of_jobs = |planned: &PlannedOrder| match planned.order {
-            Order::Job { job, act } => Some((job, act)),
-            // Nobody needs what would have been reserved.
-            Order::Book(_) => None,
-        };
-        let rest = self.spec.orders.get(self.ordered..).unwrap_or_default();
-        let rest: Vec<(JobId, JobAct)> = rest.iter().filter_map(of_jobs).collect();
+        let rest: Vec<PlannedOrder> = self.spec.orders.get(self.ordered..).unwrap_or_default().to_vec();
         self.ordered = self.spec.orders.len();
-        for (job, act) in rest {
-            if self.partition_of(job).is_none() {
-                self.refuse(job, act, now, outbox);
+        for order in rest {
+            match order.order {
+                Order::Job { job, act } if self.partition_of(job).is_none() => {
+                    self.refuse(job, act, now, outbox);
+                }
+                Order::Job { .. } => {}
+                Order::Book(act) => self.refuse_booking(&act, BookingRefusal::RunOver, now, outbox),
             }
         }
     }

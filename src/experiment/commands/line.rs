@@ -5,12 +5,11 @@ use std::str::FromStr;
 
 use crate::entity::ToSite;
 use crate::model::{
-    BookAct, ChurnAct, Elastic, Job, JobId, OF_GRID, PartitionId, PartitionSpec, ReservationRequest, SiteId,
-    SiteSpec,
+    BookAct, ChurnAct, Elastic, Job, JobId, PartitionId, PartitionSpec, ReservationRequest, SiteId, SiteSpec,
 };
 use crate::scenario::kind::quantity::exact;
 use crate::scenario::place::{self, Target, by_procs, by_time, class_by_class, fraction, target};
-use crate::scenario::{listed, near};
+use crate::scenario::{OF_CLASS, listed, near, wrong_name};
 use crate::units::{Span, Time};
 
 /// The number of the job that the first command of a run submits; the `n`th command, from 0 and of whatever kind, uses
@@ -99,9 +98,9 @@ pub(super) fn read(line: &str, sites: &[SiteSpec], number: u64) -> Result<Option
         ("reserve", place, words) => {
             ToSite::Book(BookAct::Reserve(Box::new(reservation(site, &place, words, number)?)))
         }
-        ("release", place, [name]) => {
-            let partition = place::partition(site, &place, "a reservation is of a class of machines")?;
-            ToSite::Book(BookAct::Release { name: (*name).to_owned(), partition })
+        ("release", place, [_, ..]) => {
+            let partition = place::partition(site, &place, OF_CLASS)?;
+            ToSite::Book(BookAct::Release { name: rest.join(" "), partition })
         }
         ("release", _, []) => return Err(format!("the name of the reservation is missing; write {form}")),
         // Of the others, only a job to be cancelled can be missing.
@@ -176,11 +175,10 @@ fn reservation(
     number: u64,
 ) -> Result<ReservationRequest, String> {
     let [procs, length, from, until, name, job] = pairs(words, OF_RESERVATION, "reservation", "length=2h")?;
-    let partition =
-        place::partition(site, place, "a reservation is of a class of machines")?.ok_or_else(|| {
-            let classes = site.partitions.iter().map(|part| part.name.as_str());
-            format!("say of which machines, `reserve {}/CLASS`; it has {}", site.name, listed(classes))
-        })?;
+    let partition = place::partition(site, place, OF_CLASS)?.ok_or_else(|| {
+        let classes = site.partitions.iter().map(|part| part.name.as_str());
+        format!("say of which machines, `reserve {}/CLASS`; it has {}", site.name, listed(classes))
+    })?;
     let most = site.partitions[partition.index()].most();
     let procs = procs.ok_or("the number of processors is missing; add `procs=16`")?;
     let procs: u32 = value(procs, "a number of processors")?;
@@ -199,8 +197,8 @@ fn reservation(
         return Err("it has no length, or its window (`from` to `until`) is shorter than it".to_owned());
     }
     let name = name.map_or_else(|| format!("command-{number}"), str::to_owned);
-    if name.is_empty() || name.starts_with(OF_GRID) {
-        return Err(format!("names that begin with `{OF_GRID}` are those of the grid's reservations"));
+    if let Some(wrong) = wrong_name(&name) {
+        return Err(format!("`name={name}`: {wrong}"));
     }
     let job = job.map(|job| value(job, "the number of a job, as in jobs.csv")).transpose()?.map(JobId);
     Ok(ReservationRequest { name, partition, procs, length, from, until, job })

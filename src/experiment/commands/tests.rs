@@ -122,7 +122,7 @@ fn processors_are_reserved_and_given_up() {
         Some((SiteId(0), ToSite::Book(BookAct::Release { name, partition })))
     };
     assert_eq!(message("release delft demo"), release(None));
-    assert_eq!(message("release delft/xeon demo"), release(Some(PartitionId(1))));
+    assert_eq!(message("release delft/xeon  demo"), release(Some(PartitionId(1))));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn what_is_wrong_is_said_with_what_is_right() {
         "reserve delft procs=4 length=2h",
         "release windsor",
         "release windsor/0-3 demo",
-        "release windsor demo now",
+        "reserve windsor procs=4 length=2h name=",
     ];
     let told: Vec<String> = all.iter().map(|line| format!("{line}\n    {}", refused(line))).collect();
     insta::assert_snapshot!(told.join("\n"));

@@ -2,7 +2,7 @@
 
 use super::futures::Difference;
 use crate::metrics::{Fingerprint, GridMeasures, Measures, SiteSummary};
-use crate::model::{Cause, EventKind, Record, RecordSink};
+use crate::model::{Cause, EventKind, EventRecord, Record, RecordSink};
 use crate::units::Time;
 
 /// The times of records, and a fingerprint of each.
@@ -111,6 +111,9 @@ fn described(record: &Record, sites: &[SiteSummary]) -> String {
         }
         Record::Coallocation(job) => format!("the co-allocated {} at {} s", job.job, job.end),
         Record::Front(front) => format!("planning {} of the broker at {} s", front.planning, front.at),
+        Record::Event(EventRecord { booked: Some(booked), kind: of, site, time, .. }) => {
+            format!("reservation `{}` is {}{} at {time} s", booked.name, kind(*of), at(site.index()))
+        }
         Record::Event(event) => {
             let who = event.job_ref().map_or("machines have".to_owned(), |job| format!("{job} is"));
             format!("{who} {}{} at {} s", kind(event.kind), at(event.site.index()), event.time)

@@ -3,7 +3,7 @@
 use super::Partition;
 use crate::agreement::Wanted;
 use crate::local::{BookError, Booking, Change, Slot, SlotRequest, Step};
-use crate::model::{BookingRefusal, Origin, Reservation, ReservationRequest};
+use crate::model::{BookingRefusal, JobRef, Origin, Reservation, ReservationRequest};
 use crate::units::Time;
 
 impl Partition {
@@ -138,6 +138,11 @@ impl Partition {
         let of_grid =
             |booking: &Booking| booking.claim.is_some_and(|claim| claim.by.origin() == Origin::Grid);
         self.state.book.query(name).is_some_and(|booking| !of_grid(booking))
+    }
+
+    /// Whether a reservation is for this job.
+    pub fn has_reserved_for(&self, job: JobRef) -> bool {
+        self.state.book.of(job).is_some()
     }
 
     /// Gives up a reservation whose job has not come. False if there is none under the name.

@@ -5,10 +5,22 @@ use crate::entity::Site;
 use crate::model::{BookAct, JobId, OF_GRID, ReservationRequest, SiteSpec};
 use crate::scenario::keys::EventKeys;
 use crate::scenario::kind::quantity::Quantity;
-use crate::scenario::names::listed;
+use crate::scenario::names::{listed, near, there};
 use crate::scenario::place::{Target, partition};
 use crate::scenario::tree::Path;
 use crate::units::Time;
+
+/// What is wrong with the name of a reservation, if anything is.
+pub(crate) fn wrong_name(name: &str) -> Option<String> {
+    if name.trim().is_empty() || name.contains(char::is_control) {
+        return Some("a reservation has a name of one line, such as `demo`".to_owned());
+    }
+    let is_of_grid = name.starts_with(OF_GRID);
+    is_of_grid.then(|| format!("names that begin with `{OF_GRID}` are those of the grid's reservations"))
+}
+
+/// Where machines are given that a reservation cannot be of.
+pub(crate) const OF_CLASS: &str = "a reservation is of a class of machines";
 
 impl Checker<'_> {
     /// A reservation that an event makes.
@@ -18,8 +30,9 @@ impl Checker<'_> {
         keys: &EventKeys,
         site: &SiteSpec,
         place: &Target,
+        has_jobs: bool,
     ) -> Option<ReservationRequest> {
-        let place = partition(site, place, "a reservation is of a class of machines");
+        let place = partition(site, place, OF_CLASS);
         let place = place.map_err(|message| self.wrong(&path.key("reserve"), message)).ok()?;
         let Some(partition) = place else {
             let classes = site.partitions.iter().map(|part| part.name.as_str());
@@ -36,10 +49,12 @@ impl Checker<'_> {
             );
             self.wrong(&path.key("reserve"), message);
         }
-        if keys.name.as_deref().is_some_and(|name| name.is_empty() || name.starts_with(OF_GRID)) {
-            let message =
-                format!("a name, which does not begin with `{OF_GRID}`: those reservations are the grid's");
-            self.wrong(&path.key("name"), message);
+        if let Some(wrong) = keys.name.as_deref().and_then(wrong_name) {
+            self.wrong(&path.key("name"), wrong);
+        }
+        if keys.job.is_some() && !has_jobs {
+            let message = "it is kept for a job of the site's own workload, and the site has none: add `workload`, or leave out `job`";
+            self.wrong(&path.key("job"), message);
         }
         match keys.procs {
             None => self.wrong(path, "`reserve` needs a number of processors: `procs = 16`"),
@@ -85,12 +100,22 @@ impl Checker<'_> {
         keys: &EventKeys,
         site: &SiteSpec,
         place: &Target,
+        names: &[&str],
     ) -> Option<BookAct> {
-        let partition = partition(site, place, "a reservation is of a class of machines");
+        let partition = partition(site, place, OF_CLASS);
         let partition = partition.map_err(|message| self.wrong(&path.key("release"), message)).ok()?;
         let Some(name) = keys.name.clone() else {
             return self.refuse(path, "`release` needs the `name` of a reservation");
         };
+        if !names.contains(&&*name) {
+            let near = near(&name, names.iter().copied());
+            let message = format!(
+                "no reservation of `{}` has this name{near}; {}",
+                site.name,
+                there(names.iter().copied())
+            );
+            return self.refuse(&path.key("name"), message);
+        }
         Some(BookAct::Release { name, partition })
     }
 }

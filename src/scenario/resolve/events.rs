@@ -4,7 +4,7 @@ use super::Checker;
 use crate::model::{
     BookAct, ChurnAct, JobAct, JobId, Machines, Order, PlannedChurn, PlannedOrder, ProcSet, SiteSpec,
 };
-use crate::scenario::keys::EventKeys;
+use crate::scenario::keys::{EventKeys, SiteKeys};
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::names::listed;
 use crate::scenario::place::{Target, by_procs, by_time, class_by_class, fraction, target};
@@ -72,13 +72,13 @@ impl ScriptedMachines {
 
 impl Checker<'_> {
     /// Gives each site its events, in order of time.
-    pub(super) fn events(&mut self, written: &[EventKeys], sites: &mut [SiteSpec]) {
+    pub(super) fn events(&mut self, written: &[EventKeys], keys_of: &[SiteKeys], sites: &mut [SiteSpec]) {
         let path = Path::default().key("event");
         let mut planned: Vec<(usize, usize, PlannedChurn, String)> = Vec::new();
         for (at, keys) in written.iter().enumerate() {
             let path = path.item(at);
             let time = Time::ZERO + keys.at;
-            match self.event(&path, keys, sites) {
+            match self.event(&path, keys, (written, keys_of), sites) {
                 Some((site, Planned::Churn(act, target))) => {
                     planned.push((at, site, PlannedChurn { at: time, act }, target));
                 }
@@ -108,7 +108,13 @@ impl Checker<'_> {
     }
 
     /// The site of an event, and its effect.
-    fn event(&mut self, path: &Path, keys: &EventKeys, sites: &[SiteSpec]) -> Option<(usize, Planned)> {
+    fn event(
+        &mut self,
+        path: &Path,
+        keys: &EventKeys,
+        (all, keys_of): (&[EventKeys], &[SiteKeys]),
+        sites: &[SiteSpec],
+    ) -> Option<(usize, Planned)> {
         let acts = [
             ("leave", &keys.leave),
             ("join", &keys.join),
@@ -142,11 +148,19 @@ impl Checker<'_> {
                 return self.refuse(&path.key(key), message);
             }
             ("reserve", place) => {
-                let wanted = self.reserve(path, keys, &sites[site], &place)?;
+                let has_jobs = keys_of.get(site).is_some_and(|keys| keys.workload.0.is_some());
+                let wanted = self.reserve(path, keys, &sites[site], &place, has_jobs)?;
                 return Some((site, Planned::Order(Order::Book(BookAct::Reserve(Box::new(wanted))))));
             }
             ("release", place) => {
-                let act = self.release(path, keys, &sites[site], &place)?;
+                let own = sites[site].reservations.iter().map(|(_, booked)| booked.name.as_str());
+                let of_site = |event: &&EventKeys| {
+                    let name = event.reserve.as_deref().and_then(|at| at.split('/').next());
+                    name.is_some_and(|name| name.trim() == sites[site].name)
+                };
+                let made = all.iter().filter(of_site).filter_map(|event| event.name.as_deref());
+                let names: Vec<&str> = own.chain(made).collect();
+                let act = self.release(path, keys, &sites[site], &place, &names)?;
                 return Some((site, Planned::Order(Order::Book(act))));
             }
             (_, Target::Machines(_)) => {
