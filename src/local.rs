@@ -68,7 +68,9 @@ pub use abilities::Abilities;
 pub use arrivals::Arrivals;
 pub use blocker::Blocker;
 pub use book::{Book, BookError, Booking, BookingState};
-pub use decision::{Compress, Decision, FreezeFacts, Packing, PlannedJob, Rule, SearchFacts, Searched};
+pub use decision::{
+    Compress, Decision, FreezeFacts, Packing, PlannedJob, Rule, SearchFacts, Searched, SliceFacts,
+};
 pub use effort::SearchEffort;
 pub use error::{PartitionError, PolicyError, Violation};
 pub use explanation::{Delay, Explanation, Reason, Skipped, Why};

@@ -100,6 +100,8 @@ pub enum Rule {
     Packing(Packing),
     /// The pass starts what the best order of the waiting jobs starts that it has found.
     Search(Searched),
+    /// Classes of jobs have the machine in turn.
+    Slices(SliceFacts),
     /// The idle job with the largest expansion factor that fits starts, and may suspend others.
     Preemption {
         /// How many processors idle jobs could get by suspending running jobs, as far as those hold any that they need; the others could get none.
@@ -122,6 +124,19 @@ pub enum Compress {
     Start,
     /// Each keeps its time.
     None,
+}
+
+/// Whose slice it is, where classes of jobs have the machine in turn. Classes have numbers: short jobs 0, medium ones 1, long ones 2.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SliceFacts {
+    /// From which estimate on a job is a medium one, and a long one.
+    pub bounds: [Span; 2],
+    /// The class of the slice, from when on jobs run in it, and when it ends; `None` before the first.
+    pub slice: Option<(usize, Time, Time)>,
+    /// The first waiting job of each class.
+    pub first: [Option<JobKey>; 3],
+    /// The preempted jobs of each class.
+    pub preempted: [Vec<JobKey>; 3],
 }
 
 /// A search of a pass for the best order of the waiting jobs.

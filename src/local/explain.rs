@@ -5,6 +5,7 @@ mod packing;
 mod plan;
 mod preemption;
 mod search;
+mod slices;
 
 use super::{Awake, Blocker, Decision, Explanation, LiveJob, Phase, Profile, Reason, Rule, View, Why};
 use crate::model::{JobKey, ProcSet};
@@ -42,6 +43,7 @@ impl Decision {
             Rule::Plan { starts, compress } => case.planned(starts, case.live.estimate(), *compress),
             Rule::Packing(packing) => Some(case.packed(packing)),
             Rule::Search(searched) => case.searched(searched),
+            Rule::Slices(slices) => case.sliced(slices),
             Rule::Preemption { may_suspend, claims, routine } => {
                 Some(case.idle(may_suspend, claims, *routine, now.max(self.at)))
             }

@@ -39,6 +39,8 @@ pub enum Reason {
     Machines,
     /// Enough processors would be free, but for the power cap of the site.
     Cap,
+    /// The machine belongs to another class of jobs now.
+    OtherSlice,
     /// The policy records no reason.
     Unsaid,
 }
@@ -213,6 +215,22 @@ pub enum Why {
         /// How many times their expansion factors its own must be, in millionths, and when that matters next; `None` if it does not.
         routine: Option<(u64, Time)>,
     },
+    /// Another class of jobs has the machine: short jobs 0, medium ones 1, long ones 2.
+    OtherSlice {
+        /// The class of the job.
+        class: usize,
+        /// The class that has the machine.
+        slice: usize,
+        /// Until when.
+        until: Time,
+    },
+    /// Another class of jobs gets the machine, and no job runs meanwhile.
+    SlicesChange {
+        /// Until when.
+        until: Time,
+    },
+    /// Processors that are free belong to preempted jobs of its class.
+    KeptForPreempted,
     /// Running jobs are being suspended for it.
     TakesOver {
         /// When the last of them has released its processors.
@@ -276,6 +294,7 @@ impl Why {
             | Self::MayOvertake { .. }
             | Self::TooFew { .. }
             | Self::CannotPreempt { .. }
+            | Self::KeptForPreempted
             | Self::TakesOver { .. } => Reason::NoRoom,
             Self::HeadFirst { .. }
             | Self::PlacesBefore { .. }
@@ -296,6 +315,7 @@ impl Why {
             Self::Unsaid => Reason::Unsaid,
             Self::MachinesDown { .. } | Self::Stalled => Reason::Machines,
             Self::HeldByCap { .. } => Reason::Cap,
+            Self::OtherSlice { .. } | Self::SlicesChange { .. } => Reason::OtherSlice,
         }
     }
 
@@ -376,6 +396,7 @@ impl fmt::Display for Reason {
             Self::Slice => "time slice",
             Self::Machines => "machines down",
             Self::Cap => "held by the cap",
+            Self::OtherSlice => "other slice",
             Self::Unsaid => "unknown",
         })
     }

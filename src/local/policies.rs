@@ -14,6 +14,7 @@ pub use immediate::Immediate;
 pub use los::{Dedicated, Los, LosOptions, ShadowRule, packing};
 pub use preemptive::{Dropped, Factor, Margin, Placing};
 pub use scojo::{Scojo, ScojoOptions, Shares};
+pub use scojo_pect::{ScojoPect, ScojoPectOptions};
 pub use selective::{Limit, Selective, SelectiveOptions, WidthRule};
 
 use super::Registry;
@@ -29,4 +30,5 @@ crate::model::standard_policies! { Registry:
     scojo
     discrepancy
     gang
+    scojo_pect
 }

@@ -53,7 +53,8 @@ fn check_wait(told: &Explanation, live_procs: u32, now: Time, about: &str) {
     assert_ne!(told.reason(), Reason::Unsaid, "{about}: {told:?}");
     assert!(!explained_rule(told).is_empty() && told.needs == live_procs, "{about}: {told:?}");
     assert!(
-        matches!(told.reason(), Reason::Kept | Reason::Early) || !told.blockers.is_empty(),
+        matches!(told.reason(), Reason::Kept | Reason::Early | Reason::OtherSlice)
+            || !told.blockers.is_empty(),
         "nobody holds {about}: {told:?}"
     );
     match told.reason() {

@@ -56,6 +56,11 @@ pub(crate) fn variants() -> Vec<String> {
             ],
             "tss" => &["factor=1.1,every=2 s,limit=1.2"],
             "is" => &["quantum=3 s,placement=away", "quantum=0 s,drop=last,restart=anywhere"],
+            "scojo-pect" => &[
+                "classes=5 s/20 s,shares=20%/30%/50%,cycle=30 s,floor=3 s,switch=1 s",
+                "classes=2 s/10 s,shares=0%/0%/100%,cycle=12 s,floor=4 s,switch=2 s,backfill=easy,lookahead=3",
+                "classes=5 s/20 s,cycle=60 s,floor=10 s,switch=500 ms,smart=false",
+            ],
             "discrepancy" => &[
                 "nodes=3,order=sjf",
                 "search=lds,nodes=60,lookahead=4",

@@ -85,6 +85,7 @@ mod runtime;
 mod saved_before;
 mod scenario;
 mod scojo;
+mod scojo_pect;
 mod selective;
 mod source_marks;
 mod stale_reports;

@@ -5,6 +5,9 @@ use crate::local::{Compress, Delay, Explanation, PlannedJob, SearchFacts, Skippe
 use crate::model::JobRef;
 use crate::units::{Clock, counted};
 
+/// The classes of jobs that have slices.
+const CLASSES: [&str; 3] = ["short", "medium", "long"];
+
 /// Most files that are named where a task waits for several.
 const FILES: usize = 6;
 
@@ -124,6 +127,21 @@ pub fn rule(of: &Explanation) -> String {
                 )
             });
             lacks + &more.unwrap_or_default()
+        }
+        Why::OtherSlice { class, slice, until } => {
+            let name = |class: usize| CLASSES.get(class).copied().unwrap_or_default();
+            format!(
+                "it is a {} job, and the slice of {} jobs lasts until {}",
+                name(*class),
+                name(*slice),
+                Clock(*until)
+            )
+        }
+        Why::SlicesChange { until } => {
+            format!("slices of job classes change, and no job runs until {}", Clock(*until))
+        }
+        Why::KeptForPreempted => {
+            format!("it needs {}, but too many of them belong to preempted jobs of its class", lacks())
         }
         Why::TakesOver { until } => {
             format!("running jobs are being suspended for it, the last of them until {}", Clock(*until))

@@ -88,7 +88,7 @@ fn jobs_larger_than_the_machine() {
 /// What is asked for makes no sense: nothing runs, nothing is printed.
 #[test]
 fn requests_that_make_no_sense() {
-    let cases: [(&[&str], &[&str]); 73] = [
+    let cases: [(&[&str], &[&str]); 81] = [
         (&["--policy", "esy"], &["did you mean `easy`?", "there are fcfs, easy", "hint: `gridemu policies`"]),
         (&["--policy", "EASY"], &["did you mean `easy`?"]),
         (&["--policy", "easy", "--policy", "conservativ"], &["did you mean `conservative`?"]),
@@ -115,6 +115,23 @@ fn requests_that_make_no_sense() {
             &["classes of run times end at 300 s and then at 120 s"],
         ),
         (&["--policy", "scojo[age_every=0 s]"], &["`age_every=0 s`", "a time above 0"]),
+        (
+            &["--policy", "scojo-pect[shares=1%/2%/3%]"],
+            &["`shares=1%/2%/3%`", "100 % together: these are 6 %"],
+        ),
+        (&["--policy", "scojo-pect[shares=50%/50%]"], &["`shares=50%/50%`", "three shares with slashes"]),
+        (
+            &["--policy", "scojo-pect[floor=60 s]"],
+            &["`floor=60 s`", "above `switch`, 60 s, which is lost of each slice"],
+        ),
+        (
+            &["--policy", "scojo-pect[floor=30 min]"],
+            &["`floor=1800 s`", "at most a third of `cycle`, which is 3600 s"],
+        ),
+        (&["--policy", "scojo-pect[switch=0 s]"], &["`switch=0 s`", "a time above 0"]),
+        (&["--policy", "scojo-pect[cycle=soon]"], &["`cycle=soon`", "a time above 0"]),
+        (&["--policy", "scojo-pect[classes=3 h/10 min]"], &["`classes=3 h/10 min`", "in ascending order"]),
+        (&["--policy", "scojo-pect[lookahead=0]"], &["`lookahead=0`", "a number of jobs, from 1 to"]),
         (&["--policy", "discrepancy[nodes=0]"], &["`nodes=0`", "a number of nodes, from 1 to"]),
         (&["--policy", "discrepancy[nodes=-5]"], &["`nodes=-5`", "a number of nodes, from 1 to"]),
         (&["--policy", "dds-lxf-dynb[lookahead=0]"], &["`lookahead=0`", "a number of jobs, from 1 to"]),

@@ -1,0 +1,128 @@
+//! SCOJO-PECT: coarse time slices of job classes, with preemption to disk.
+
+mod fill;
+mod queues;
+mod slices;
+mod variants;
+
+use serde::{Deserialize, Serialize};
+pub use variants::ScojoPectOptions;
+pub(super) use variants::info;
+
+use self::queues::Queues;
+use self::slices::Slice;
+use crate::local::{Actions, Change, LocalPolicy, Phase, Rule, SliceFacts, View};
+
+/// SCOJO-PECT [B. Esbaugh, A. C. Sodan, *Preemption and share control in parallel grid job scheduling*, 2007; as A. K. Kanavallil, *Group optimization
+/// in SCOJO-PECT*, MS thesis, 2007, chapters 4 and 6, describes it].
+///
+/// The machine belongs to one class of jobs at a time: short, medium or long ones, by their estimates. When its slice is over, all running jobs are
+/// suspended, and those of the next class resume on the processors that they had; then waiting ones of that class start, in order of arrival with
+/// backfilling. On what is left jobs of other classes run until the end of the slice (smart backfilling).
+#[derive(Clone, Debug)]
+pub struct ScojoPect {
+    options: ScojoPectOptions,
+    kept: Kept,
+}
+
+/// What is saved.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    queues: Queues,
+    /// The slice that there is, or that there was last.
+    slice: Option<Slice>,
+}
+
+impl ScojoPect {
+    /// A policy with these parameters.
+    pub fn new(options: ScojoPectOptions) -> Self {
+        Self { options, kept: Kept::default() }
+    }
+
+    /// The facts of a pass.
+    fn facts(&self) -> Rule {
+        let Kept { queues, slice } = &self.kept;
+        Rule::Slices(SliceFacts {
+            bounds: self.options.bounds,
+            slice: slice.map(|slice| (slice.class, slice.begins, slice.ends)),
+            first: queues.0.each_ref().map(|queue| queue.waiting.values().next().copied()),
+            preempted: queues.0.each_ref().map(|queue| queue.preempted.values().copied().collect()),
+        })
+    }
+}
+
+impl LocalPolicy for ScojoPect {
+    fn on(&mut self, change: Change, view: &View<'_>) {
+        let queues = &mut self.kept.queues;
+        match change {
+            Change::Arrived(job) => {
+                queues.0[self.options.class_of(view.job(job))].waiting.insert(view.job(job).seq(), job);
+            }
+            Change::Withdrawn(job) | Change::Ended(job) => {
+                queues.remove(view.job(job).seq());
+            }
+            Change::Suspended(job) => {
+                let seq = view.job(job).seq();
+                let class = queues.remove(seq).unwrap_or_else(|| self.options.class_of(view.job(job)));
+                queues.0[class].preempted.insert(seq, job);
+            }
+            Change::Continued(job) => {
+                queues.0[self.options.class_of(view.job(job))].running.insert(view.job(job).seq(), job);
+            }
+            // What is free is looked at anew in each pass, and there are no reservations.
+            Change::Left
+            | Change::Joined
+            | Change::Moved { .. }
+            | Change::Reserved
+            | Change::Altered { .. } => {}
+        }
+    }
+
+    fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
+        let (now, most) = (view.now(), self.options.lookahead as usize);
+        let mut free = view.free_set().clone();
+        if !self.kept.queues.none_idle() {
+            let reach = self.kept.queues.reach(view);
+            free.insert_all(&self.turn(view, self.kept.queues.needs(view, &reach, most), actions));
+            if let Some(slice) = self.kept.slice.filter(|slice| slice.begins > now) {
+                actions.wake_at(slice.begins);
+            } else if let Some(slice) = self.kept.slice.filter(|slice| slice.ends > now) {
+                free = self.fill(view, slice, actions);
+                let needs = self.kept.queues.needs(view, &reach, most);
+                let others = (0..).zip(needs).any(|(class, need)| class != slice.class && need.any);
+                if others && needs.iter().any(|need| need.idle) {
+                    actions.wake_at(slice.ends);
+                }
+            }
+        }
+        if let Some(trace) = actions.trace() {
+            (trace.free, trace.rule) = (free.len(), self.facts());
+        }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        postcard::to_stdvec(&self.kept).unwrap_or_default()
+    }
+
+    fn restore(&mut self, saved: &[u8], view: &View<'_>) -> Result<(), String> {
+        let kept: Kept = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
+        if let Some(job) = kept.queues.jobs().find(|job| view.get(*job).is_none()) {
+            return Err(format!("it knows a job with key {job} that is not there"));
+        }
+        self.kept = kept;
+        Ok(())
+    }
+
+    fn adopt(&mut self, view: &View<'_>) {
+        self.kept = Kept::default();
+        for job in view.jobs_in(Phase::Waiting) {
+            self.on(Change::Arrived(job), view);
+        }
+        for job in view.jobs_in(Phase::Suspended) {
+            self.on(Change::Suspended(job), view);
+        }
+        for job in view.holders() {
+            self.on(Change::Continued(job), view);
+        }
+    }
+}

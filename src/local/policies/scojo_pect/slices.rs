@@ -1,0 +1,129 @@
+//! Share control: which class has the machine, and for how long.
+
+use serde::{Deserialize, Serialize};
+
+use super::queues::{CLASSES, Need, Queue, Queues, goes};
+use super::{ScojoPect, ScojoPectOptions};
+use crate::local::{Actions, LiveJob, View};
+use crate::model::ProcSet;
+use crate::units::{Span, Time};
+
+/// A slice of a class.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Slice {
+    pub(super) class: usize,
+    /// From when on jobs run in it: after the switch.
+    pub(super) begins: Time,
+    pub(super) ends: Time,
+}
+
+/// The classes in the order of their slices: long, short, medium [Kanavallil 2007, Figures 3 and 13].
+const CYCLE: [usize; CLASSES] = [2, 0, 1];
+
+impl ScojoPectOptions {
+    /// The class of a job: 0 for short, 1 for medium and 2 for long ones.
+    pub(super) fn class_of(&self, job: &LiveJob) -> usize {
+        self.bounds.iter().filter(|bound| job.whole_estimate() >= **bound).count()
+    }
+
+    /// How long the slice of a class is while these classes have jobs: what others do not use is divided in proportion to the shares. What a short slice
+    /// lacks to the floor is taken from the longest one.
+    pub(super) fn length(&self, class: usize, present: [bool; CLASSES]) -> Span {
+        let of = |class: usize| if present[class] { u128::from(self.shares[class]) } else { 0 };
+        let total: u128 = (0..CLASSES).map(of).sum();
+        let there = present.iter().filter(|present| **present).count().max(1) as u128;
+        let cycle = u128::from(self.cycle.micros());
+        let part = |class: usize| (cycle * of(class)).checked_div(total).unwrap_or(cycle / there);
+        let floor = u128::from(self.floor.micros());
+        let lacking: u128 =
+            (0..CLASSES).filter(|class| present[*class]).map(|class| floor.saturating_sub(part(class))).sum();
+        // Of equal ones the last.
+        let longest = (0..CLASSES).max_by_key(|class| part(*class));
+        let lent = if longest == Some(class) { lacking } else { 0 };
+        let length = part(class).saturating_sub(lent).max(floor);
+        Span::from_micros(u64::try_from(length).unwrap_or(u64::MAX))
+    }
+}
+
+impl ScojoPect {
+    /// Begins another slice, if this one is over and some idle job can run: its time has passed, or its class cannot use it. If other jobs run in the new
+    /// one, all jobs are suspended, and a switch is lost. Returns the processors that are released at once.
+    pub(super) fn turn(&mut self, view: &View<'_>, needs: [Need; CLASSES], actions: &mut Actions) -> ProcSet {
+        let (now, last) = (view.now(), self.kept.slice);
+        let mut released = ProcSet::new();
+        let is_over = last.is_none_or(|slice| slice.ends <= now || !needs[slice.class].any);
+        if !is_over || !needs.iter().any(|need| need.idle) {
+            return released;
+        }
+        let place = last.and_then(|slice| CYCLE.iter().position(|class| *class == slice.class));
+        let after = place.map_or(0, |place| place + 1);
+        let mut next = (after..after + CLASSES).map(|place| CYCLE[place % CLASSES]);
+        let Some(class) = next.find(|class| needs[*class].any) else { return released };
+        let ends = now + self.options.length(class, needs.map(|need| need.any));
+        // What is left of a switch that goes on.
+        let begins = last.map_or(now, |slice| slice.begins.max(now));
+        let slice = Slice { class, begins, ends };
+        let changes = last.is_none_or(|last| last.class != class) && self.changes(view, slice);
+        self.kept.slice =
+            Some(if changes { Slice { begins: now + self.options.switch, ..slice } } else { slice });
+        if !changes {
+            return released;
+        }
+        for Queue { running, preempted, .. } in &mut self.kept.queues.0 {
+            running.retain(|seq, job| {
+                let live = view.job(*job);
+                if !goes(view, live) {
+                    return true;
+                }
+                let at_once = view.suspends_in(*job).is_zero();
+                actions.suspend(*job);
+                if at_once {
+                    released.insert_all(live.placement());
+                    preempted.insert(*seq, *job);
+                }
+                !at_once
+            });
+        }
+        released
+    }
+
+    /// Whether a job has to be written or read for a slice: one that runs would not do so in it, or a preempted one of its class would.
+    fn changes(&self, view: &View<'_>, slice: Slice) -> bool {
+        let Queues(queues) = &self.kept.queues;
+        let (filled, _) = self.filled(view, slice, true);
+        let (stay, read): (Vec<_>, Vec<_>) =
+            filled.resumed.into_iter().partition(|(class, seq, _)| queues[*class].running.contains_key(seq));
+        let running = queues.iter().flat_map(|queue| queue.running.values());
+        stay.len() < running.filter(|job| goes(view, view.job(**job))).count()
+            || read.iter().any(|(class, ..)| *class == slice.class)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_by_shares_and_floors() {
+        let options = ScojoPectOptions::default();
+        let minutes = |present: [bool; CLASSES]| {
+            [0, 1, 2].map(|class| options.length(class, present).as_secs_f64() / 60.0)
+        };
+        // 0.5 % of an hour are 18 s; the floor of 5 min is at the expense of the long jobs, which have 43.8 min.
+        let all = minutes([true; CLASSES]);
+        assert!(
+            (all[0] - 5.0).abs() < 1e-9 && (all[1] - 15.9).abs() < 1e-9 && (all[2] - 39.1).abs() < 1e-9,
+            "{all:?}"
+        );
+        // Without long jobs the others divide the hour by 0.5 to 26.5.
+        let two = minutes([true, true, false]);
+        assert!((two[0] - 5.0).abs() < 1e-9 && (two[1] - 55.0).abs() < 1e-6, "{two:?}");
+        assert!((minutes([false, false, true])[2] - 60.0).abs() < 1e-9);
+        // Without a share a class has its floor; without any shares those who are there have equal ones.
+        let none = ScojoPectOptions { shares: [0, 0, 100_000_000], ..options };
+        assert_eq!(none.length(0, [true, false, false]), Span::from_secs(3_600));
+        assert_eq!(none.length(1, [true, true, false]), Span::from_secs(1_800));
+        assert_eq!(none.length(1, [true, true, true]), Span::from_secs(300));
+        assert_eq!(none.length(2, [true, true, true]), Span::from_secs(3_000));
+    }
+}

@@ -1,0 +1,161 @@
+//! SCOJO-PECT by name, and its parameters.
+
+use super::ScojoPect;
+use super::queues::CLASSES;
+use crate::local::policies::preemptive::Factor;
+use crate::local::{Abilities, Built, PolicyInfo};
+use crate::model::{Named, NamedError, ParamInfo};
+use crate::units::Span;
+
+/// Parameters of a [`ScojoPect`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ScojoPectOptions {
+    /// From which estimate on a job is a medium one, and a long one.
+    pub bounds: [Span; CLASSES - 1],
+    /// The shares of the time of short, medium and long jobs, in millionths of a per cent: together 100 %.
+    pub shares: [u64; CLASSES],
+    /// How long the slices of all classes take together.
+    pub cycle: Span,
+    /// The shortest slice.
+    pub floor: Span,
+    /// What is lost of a slice of another class than the last one.
+    pub switch: Span,
+    /// Whether jobs of other classes run on what a slice leaves free.
+    pub smart: bool,
+    /// Whether only the first waiting job of the class is not delayed by those behind it (EASY), and not each of them (conservative backfilling).
+    pub easy: bool,
+    /// How many waiting jobs of a class are looked at in a pass that do not start.
+    pub lookahead: u32,
+}
+
+impl Default for ScojoPectOptions {
+    fn default() -> Self {
+        Self {
+            bounds: [Span::from_secs(600), Span::from_secs(10_800)],
+            shares: [500_000, 26_500_000, 73_000_000],
+            cycle: Span::from_secs(3_600),
+            floor: Span::from_secs(300),
+            switch: Span::from_secs(60),
+            smart: true,
+            easy: false,
+            lookahead: 200,
+        }
+    }
+}
+
+const CLASS_BOUNDS: ParamInfo = ParamInfo {
+    key: "classes",
+    values: "two times with a slash between them",
+    default: "10 min/3 h",
+    doc: "from which estimate on a job is a medium one, and a long one",
+};
+
+const SHARES: ParamInfo = ParamInfo {
+    key: "shares",
+    values: "three shares with slashes between them, 100% together",
+    default: "0.5%/26.5%/73%",
+    doc: "how the time is divided among short, medium and long jobs; those without jobs leave theirs to the others",
+};
+
+const CYCLE: ParamInfo = ParamInfo {
+    key: "cycle",
+    values: "a time above 0",
+    default: "1 h",
+    doc: "how long a slice of each class takes together",
+};
+
+const FLOOR: ParamInfo = ParamInfo {
+    key: "floor",
+    values: "a time above `switch`, and at most a third of `cycle`",
+    default: "5 min",
+    doc: "the shortest slice; what it needs more than its share is taken from the longest",
+};
+
+const SWITCH: ParamInfo = ParamInfo {
+    key: "switch",
+    values: "a time above 0",
+    default: "60 s",
+    doc: "what is lost at the beginning of a slice, in which no job runs, if it is of another class than the last one",
+};
+
+const SMART: ParamInfo = ParamInfo {
+    key: "smart",
+    values: "true or false",
+    default: "true",
+    doc: "smart backfilling: jobs of other classes run on what a slice leaves free, until it ends",
+};
+
+const BACKFILL: ParamInfo = ParamInfo {
+    key: "backfill",
+    values: "conservative or easy",
+    default: "conservative",
+    doc: "which waiting jobs of the slice's class others of it may not delay: all before them, or the first alone",
+};
+
+const LOOKAHEAD: ParamInfo = ParamInfo {
+    key: "lookahead",
+    values: "1 or more",
+    default: "200",
+    doc: "number of waiting jobs of each class that a pass looks at and does not start; those behind them are not looked at",
+};
+
+pub(in crate::local::policies) fn info() -> PolicyInfo {
+    PolicyInfo::new("scojo-pect", build)
+        .doc("Coarse time slices: short, medium and long jobs, by their estimates, have the machine in turn, for times by shares. At the end of a slice all jobs are suspended; those of the next class resume on the processors that they had and others of it start, with backfilling; jobs of other classes run on what is left until the slice ends.")
+        .source("Esbaugh and Sodan 2007, as described in Kanavallil 2007, chapter 4")
+        .params(&[CLASS_BOUNDS, SHARES, CYCLE, FLOOR, SWITCH, SMART, BACKFILL, LOOKAHEAD])
+}
+
+/// The parts of a list with slashes, if there are so many.
+fn parts<const N: usize, T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Option<[T; N]> {
+    let parts: Option<Vec<T>> = text.split('/').map(|part| read(part.trim())).collect();
+    parts?.try_into().ok()
+}
+
+fn build(named: &mut Named) -> Result<Built, NamedError> {
+    let mut options = ScojoPectOptions::default();
+    let name = named.name.clone();
+    let bad = |key: &str, value: &str, expected: &str| NamedError::bad_value(&name, key, value, expected);
+    if let Some(text) = named.take::<String>(CLASS_BOUNDS.key, "times")? {
+        let expected = "two times in ascending order with a slash between them, such as `10 min/3 h`";
+        let bounds: Option<[Span; CLASSES - 1]> = parts(&text, |part| part.parse().ok());
+        let bounds = bounds.filter(|[medium, long]| Span::ZERO < *medium && medium < long);
+        options.bounds = bounds.ok_or_else(|| bad(CLASS_BOUNDS.key, &text, expected))?;
+    }
+    if let Some(text) = named.take::<String>(SHARES.key, "shares")? {
+        let share = |part: &str| part.strip_suffix('%')?.parse().map(Factor::as_millionths).ok();
+        let shares: Option<[u64; CLASSES]> = parts(&text, share);
+        let expected = "three shares with slashes between them, such as `0.5%/26.5%/73%`";
+        options.shares = shares.ok_or_else(|| bad(SHARES.key, &text, expected))?;
+        let sum: u64 = options.shares.iter().sum();
+        if sum != 100 * Factor::ONE {
+            let sum = sum as f64 / Factor::ONE as f64;
+            return Err(bad(SHARES.key, &text, &format!("100 % together: these are {sum} %")));
+        }
+    }
+    let time = "a time above 0, such as `60 s`";
+    let of = |named: &mut Named, key: &str, default: Span| {
+        Ok::<_, NamedError>(named.take_within(key, Span::TICK.., time)?.unwrap_or(default))
+    };
+    options.cycle = of(named, CYCLE.key, options.cycle)?;
+    options.switch = of(named, SWITCH.key, options.switch)?;
+    options.floor = of(named, FLOOR.key, options.floor)?;
+    let floor = format!("{} s", options.floor);
+    if options.floor <= options.switch {
+        let expected = format!("above `switch`, {} s, which is lost of each slice", options.switch);
+        return Err(bad(FLOOR.key, &floor, &expected));
+    }
+    if options.floor.micros() > options.cycle.micros() / CLASSES as u64 {
+        let expected = format!("at most a third of `cycle`, which is {} s", options.cycle);
+        return Err(bad(FLOOR.key, &floor, &expected));
+    }
+    let truths = [("true", true), ("false", false)];
+    options.smart = named.take_choice(SMART.key, &truths)?.unwrap_or(options.smart);
+    let kinds = [("conservative", false), ("easy", true)];
+    options.easy = named.take_choice(BACKFILL.key, &kinds)?.unwrap_or(options.easy);
+    let jobs = "a number of jobs, from 1 to 4294967295";
+    options.lookahead = named.take_within(LOOKAHEAD.key, 1.., jobs)?.unwrap_or(options.lookahead);
+    let able =
+        Abilities { preempts: true, same_processors: true, picks_processors: true, ..Abilities::PLAIN };
+    Ok((Box::new(ScojoPect::new(options)), able))
+}
