@@ -1,12 +1,15 @@
 //! SCOJO-PECT: schedules worked by hand. What holds of all policies that preempt is in `invariants.rs`.
 
-use gridemu::local::Reason;
-use gridemu::model::{Job, JobMemory, MemoryLaw, Preemption};
+use gridemu::grid::{Grid, GridSave};
+use gridemu::local::{Reason, Registry};
+use gridemu::model::{Job, JobMemory, MemoryLaw, Preemption, SiteSpec};
 use gridemu::report::explained_rule;
 use gridemu::units::{Bytes, Time};
 
+use crate::churn_rules::check_churn;
+use crate::driver::{Act, Driver, Script};
 use crate::explaining::explained;
-use crate::support::{job, run, site};
+use crate::support::{self, Ran, job, run, site};
 
 /// Short jobs take less than 10 s, long ones 70 s or more. A cycle takes 100 s, and a switch 2 s of a slice.
 const SLICES: &str = "classes=10 s/70 s,shares=20%/40%/40%,cycle=100 s,floor=10 s,switch=2 s";
@@ -55,6 +58,76 @@ fn waiting_jobs_of_a_class_are_backfilled() {
     assert_eq!(times(",backfill=easy", &jobs)[1..], [(100.0, 180.0), (203.0, 303.0), (3.0, 203.0)]);
 }
 
+#[test]
+fn there_is_no_switch_without_a_change() {
+    let jobs = [job(1, 0, 6, 150), job(2, 60, 4, 60), job(3, 61, 6, 80)];
+    // Job 3 waits for room in its class. When the slice of long jobs is over, at 100, that of medium ones has the same two jobs; nor is anything to be written or read at 120, when no
+    // medium job is left. So job 1 ends after 150 s, and job 2 after 60.
+    assert_eq!(times("", &jobs), [(0.0, 150.0), (60.0, 120.0), (150.0, 230.0)]);
+    // Without smart backfilling it would not run beside the other: job 2 has the slice from 102 to 150, job 1 that from 152 to 200, and then each the rest after a switch.
+    assert_eq!(times(",smart=false", &jobs), [(0.0, 218.0), (102.0, 214.0), (218.0, 298.0)]);
+}
+
+#[test]
+fn a_class_whose_jobs_wait_for_machines_gets_no_slice() {
+    let spec = site(10, &format!("scojo-pect[{SLICES}]"));
+    let jobs = [job(1, 0, 6, 150), job(2, 1, 8, 60)];
+    let down = [7].into_iter().collect();
+    let acts = vec![
+        (Time::from_secs(160), Act::Leave(down)),
+        (Time::from_secs(300), Act::Join([7].into_iter().collect())),
+    ];
+    let script = Script { acts, ..Script::default() };
+    let registry = Registry::standard();
+    let (ran, gone) = Driver::new(&registry, &spec, &jobs, &script).run();
+    check_churn(&registry, &spec, &jobs, &script, &ran, &gone);
+    // Job 2 has run from 102 to 150 on processors 0 to 7. Job 1 goes on at 152; at 200 its slice would be over, but job 2 could not run in its own, and job 1 has its last 2 s. At 300 job 2 is
+    // read, and has 12 s left.
+    assert_eq!([1, 2].map(|id| ran.job(id).end), [202, 314].map(Time::from_secs));
+    assert_eq!(ran.segments().filter(|segment| segment.job.0 == 1).count(), 2);
+}
+
+/// The grid goes on from what is saved of it, as it was or under another description of the site.
+fn go_on(grid: &Grid, spec: &SiteSpec, jobs: &[Job], is_fork: bool) -> Grid {
+    let saved: GridSave = support::through_bytes(&grid.snapshot().expect("a snapshot"));
+    let mut grid = support::grid(&Registry::standard(), spec, jobs).expect("a grid");
+    grid.restore(saved, is_fork).expect("it fits");
+    grid
+}
+
+#[test]
+fn fork_from_easy_and_back() {
+    let (easy, slices) = (site(10, "easy"), site(10, &format!("scojo-pect[{SLICES}]")));
+    let jobs = [job(1, 0, 6, 150), job(2, 1, 6, 60)];
+    let mut grid = support::grid(&Registry::standard(), &easy, &jobs).expect("a grid");
+    let mut records = Vec::new();
+    // Job 1 runs, and the first slice is that of long jobs: 50 s of a cycle that both classes share.
+    grid.run_until(Time::from_secs(50), &mut records).expect("it runs");
+    let mut grid = go_on(&grid, &slices, &jobs, true);
+    grid.run_until(Time::from_secs(130), &mut records).expect("it runs");
+    // Job 1 is suspended, and waits in the queue of EASY for its last 50 s, until job 2 has ended.
+    let mut grid = go_on(&grid, &easy, &jobs, true);
+    grid.run(&mut records).expect("it runs");
+    let ran = Ran::of(&grid, records);
+    let times = [1, 2].map(|id| ran.times(id));
+    assert_eq!(times, [(0, 212), (102, 162)]);
+}
+
+#[test]
+fn a_run_is_resumed_within_a_switch_and_within_a_slice() {
+    let spec = site(10, &format!("scojo-pect[{SLICES}]"));
+    let jobs = [job(1, 0, 6, 150), job(2, 1, 6, 60), job(3, 5, 4, 30), job(4, 90, 3, 40)];
+    let straight = run(&spec, &jobs);
+    let mut grid = support::grid(&Registry::standard(), &spec, &jobs).expect("a grid");
+    let mut records = Vec::new();
+    for stop in [20, 101, 130, 150, 151] {
+        grid.run_until(Time::from_secs(stop), &mut records).expect("it runs");
+        grid = go_on(&grid, &spec, &jobs, false);
+    }
+    grid.run(&mut records).expect("it runs");
+    assert_eq!(Ran::of(&grid, records), straight);
+}
+
 /// Table 1 of the thesis, of which the drawing (Figure 3) is lost: what the text says of it. Job 1 is long and job 2 short, and both run when it begins.
 #[test]
 fn the_jobs_of_table_1() {
@@ -82,7 +155,7 @@ fn writing_takes_the_time_that_the_site_says_beside_the_switch() {
     let memory = JobMemory::Law(MemoryLaw::Fixed(Bytes::new(5_000_000)));
     let write = Some("1 MB/s".parse().expect("a bandwidth"));
     let preemption = Preemption { memory, write, ..Preemption::default() };
-    let spec = gridemu::model::SiteSpec { preemption, ..site(10, &format!("scojo-pect[{SLICES}]")) };
+    let spec = SiteSpec { preemption, ..site(10, &format!("scojo-pect[{SLICES}]")) };
     let ran = run(&spec, &[job(1, 0, 6, 150), job(2, 1, 6, 60)]);
     // Job 1 writes until 105, longer than the switch takes: job 2 starts then.
     assert_eq!(ran.job(2).start, Some(Time::from_secs(105)));
