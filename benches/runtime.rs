@@ -71,6 +71,7 @@ fn record(time: Time, site: SiteId, job: u64) -> Record {
         wasted: 0,
         since_failure: None,
         suspension: None,
+        booked: None,
         command: None,
     })
 }

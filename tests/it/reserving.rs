@@ -47,7 +47,7 @@ fn ordered(mut spec: SiteSpec, acts: impl IntoIterator<Item = (u64, BookAct)>) -
 
 fn told(ran: &Ran) -> Vec<&EventRecord> {
     let event = |record| match record {
-        &Record::Event(ref event) if event.booked.is_some() => Some(event),
+        Record::Event(event) if event.booked.is_some() => Some(event),
         _ => None,
     };
     ran.records.iter().filter_map(event).collect()
