@@ -83,6 +83,7 @@ pub use per_kwh::{PerKwh, Trace};
 pub use placement::PlacementRule;
 pub use power_cap::PowerPart;
 pub use preemption::{JobMemory, MemoryLaw, MemoryOf, OnLeave, Preemption};
+pub(crate) use procset::lowest_bits;
 pub use procset::{Blocks, Intervals, ProcSet};
 pub use record::{
     Cause, EventCause, EventKind, EventRecord, JobRecord, MachineRecord, MachineState, Record, RecordSink,

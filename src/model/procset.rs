@@ -284,6 +284,12 @@ impl ProcSet {
         (&mine[..count], &theirs[..count])
     }
 
+    /// The kept words, and the number of the first: it has the members from its number × 64 on.
+    #[inline]
+    pub(crate) fn kept(&self) -> (u32, &[u64]) {
+        (self.base, &self.words)
+    }
+
     /// The members, 64 numbers at a time: words that have some, with their numbers, ascending.
     #[inline]
     pub(crate) fn filled(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
@@ -347,7 +353,7 @@ fn first_set(words: &[u64]) -> Option<usize> {
 }
 
 /// The `count` lowest set bits of `word`, which has at least that many.
-fn lowest_bits(word: u64, count: u32) -> u64 {
+pub(crate) fn lowest_bits(word: u64, count: u32) -> u64 {
     let (mut below, mut width) = (0_u32, BITS);
     // Binary search for the shortest prefix that holds `count` set bits.
     while width > 1 {

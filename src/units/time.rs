@@ -91,6 +91,9 @@ impl Span {
 
     /// `self × num / den`, rounded up, saturating.
     pub fn scale_up(self, num: u64, den: u64) -> Self {
+        if let Some(product) = self.0.checked_mul(num) {
+            return Self(product.div_ceil(den.max(1)));
+        }
         let scaled = (u128::from(self.0) * u128::from(num)).div_ceil(u128::from(den.max(1)));
         Self(u64::try_from(scaled).unwrap_or(u64::MAX))
     }

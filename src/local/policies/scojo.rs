@@ -1,19 +1,23 @@
 //! Share-based coscheduling [Huang 2004, chapter 5].
 
 mod board;
+mod crowds;
 mod plan;
+#[cfg(test)]
+mod tests;
 mod variants;
 
 use std::collections::BTreeMap;
 
-use self::board::{Board, Member};
-use self::plan::Plan;
+use self::board::{Board, Procs};
+use self::crowds::{Crowd, Crowds, Kind, Member};
+use self::plan::{Delay, Plan};
 use super::equal_share::Loads;
 use super::line::Line;
 use crate::local::{Action, Actions, Change, LiveJob, LocalPolicy, Placement, Rule, StartEstimates, View};
 use crate::model::{JobKey, ProcSet};
 use crate::sharing::{Coscheduling, Priorities, Share};
-use crate::units::{Rate, Span, Work};
+use crate::units::{Rate, Span, Time};
 
 pub(super) use variants::info;
 
@@ -71,30 +75,12 @@ struct Request {
     job: JobKey,
     procs: u32,
     estimate: Span,
-    class: usize,
-    priority: u32,
-    application: Option<usize>,
+    /// The first kind that it may be of, and the same without a priority.
+    kind: Kind,
+    blind: Kind,
 }
 
 impl ScojoOptions {
-    /// The processors that a job gets now, and how it is there. `None` if there is no room for it.
-    fn place(&self, board: &Board, job: &Request, backfilled: bool) -> Option<(Member, ProcSet)> {
-        self.members(job).find_map(|member| Some((member, board.room(self, &member, job.procs, backfilled)?)))
-    }
-
-    /// The processors whose jobs a job may join now.
-    fn open(&self, board: &Board, job: &Request) -> ProcSet {
-        self.members(job)
-            .map(|member| board.open(self, &member, false))
-            .max_by_key(ProcSet::len)
-            .unwrap_or_default()
-    }
-
-    fn members(&self, job: &Request) -> impl Iterator<Item = Member> {
-        let Request { priority, application, class, .. } = *job;
-        self.shares.of(class).map(move |(share, slot)| Member { priority, application, share, slot })
-    }
-
     /// What a job needs of a processor beside others, in millionths: its share, or its effective share.
     fn weight(&self, all: &[Member], applications: &[Option<usize>], one: usize) -> u64 {
         let share = all[one].share;
@@ -103,15 +89,6 @@ impl ScojoOptions {
             false => share.millionths().into(),
         }
     }
-
-    /// How long a job takes at the most for what it does alone in this time: it has its share at any time, and the largest slowdown.
-    fn lasts(&self, job: &Member, alone: Span) -> Span {
-        let kept = match self.compensate {
-            true => Rate::FULL,
-            false => self.coscheduling.worst(job.application, self.level).efficiency(),
-        };
-        Work::of_runtime(alone).span_at(job.share.rate().times(kept)).unwrap_or(Span::MAX)
-    }
 }
 
 /// Share-based coscheduling. A job that runs alone has all of its processors' time. Others may join it, and it keeps at least the share that it
@@ -119,42 +96,69 @@ impl ScojoOptions {
 /// a time slice.
 #[derive(Debug)]
 pub struct Scojo {
-    terms: ScojoOptions,
+    crowds: Crowds,
     line: Line,
     /// Jobs on shared processors, in order of arrival. None at level 1.
     running: Vec<Runs>,
+    /// Where these are.
+    board: Board,
+    /// Whether the board is to be made anew.
+    is_stale: bool,
+    /// Whether jobs have come or left since shares were given.
+    has_changed: bool,
+    plan: Plan,
+    room: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
 struct Runs {
     job: JobKey,
     seq: u64,
-    member: Member,
+    kind: Kind,
+    procs: ProcSet,
+}
+
+/// A job that starts now.
+#[derive(Debug)]
+struct Starts {
+    job: JobKey,
+    estimate: Span,
+    kind: Kind,
+    procs: ProcSet,
 }
 
 impl Scojo {
     /// SCOJO on these terms.
     pub fn new(terms: ScojoOptions) -> Self {
         let line = Line::new(terms.priorities.clone(), terms.by_priority);
-        Self { terms, line, running: Vec::new() }
-    }
-
-    fn request(&self, job: JobKey, live: &LiveJob) -> Request {
-        let table = self.terms.coscheduling.pairs.names().len();
-        let number = usize::try_from(live.executable()).ok().and_then(|number| number.checked_sub(1));
-        Request {
-            job,
-            procs: live.procs(),
-            estimate: live.estimate(),
-            class: self.line.class(live),
-            priority: self.line.priority(live),
-            application: number.filter(|number| *number < table),
+        Self {
+            crowds: Crowds::new(terms),
+            line,
+            running: Vec::new(),
+            board: Board::default(),
+            is_stale: true,
+            has_changed: true,
+            plan: Plan::default(),
+            room: Vec::new(),
         }
     }
 
-    fn insert(&mut self, job: JobKey, seq: u64, member: Member) {
-        let at = self.running.partition_point(|other| other.seq < seq);
-        self.running.insert(at, Runs { job, seq, member });
+    fn terms(&self) -> &ScojoOptions {
+        &self.crowds.terms
+    }
+
+    fn request(&mut self, job: JobKey, live: &LiveJob) -> Request {
+        request(&mut self.crowds, &self.line, job, live)
+    }
+
+    /// The kinds that a job may be of, the one to be tried first at the beginning.
+    fn kinds(&self, job: &Request) -> std::ops::Range<Kind> {
+        job.kind..job.kind + self.crowds.choices()
+    }
+
+    fn insert(&mut self, runs: Runs) {
+        let at = self.running.partition_point(|other| other.seq < runs.seq);
+        self.running.insert(at, runs);
     }
 
     /// Adds a job that runs already. Its slot is the first that no job on its processors has; if there is none, the last one.
@@ -163,13 +167,14 @@ impl Scojo {
         let request = self.request(job, live);
         let has = |slot: Option<u8>| {
             let with = |other: &&Runs| {
-                other.member.slot == slot && !view.job(other.job).placement().is_disjoint(live.placement())
+                self.crowds.member(other.kind).slot == slot
+                    && !view.job(other.job).placement().is_disjoint(live.placement())
             };
             slot.is_some() && self.running.iter().any(|other| with(&other))
         };
-        let free = self.terms.members(&request).find(|member| !has(member.slot));
-        let Some(member) = free.or_else(|| self.terms.members(&request).last()) else { return };
-        self.insert(job, live.seq(), member);
+        let free = self.kinds(&request).find(|kind| !has(self.crowds.member(*kind).slot));
+        let Some(kind) = free.or_else(|| self.kinds(&request).last()) else { return };
+        self.insert(Runs { job, seq: live.seq(), kind, procs: live.placement().clone() });
     }
 
     /// At level 1 jobs have processors of their own, and start in order.
@@ -189,77 +194,148 @@ impl Scojo {
         }
     }
 
-    /// Chooses jobs that overtake others. Such a job joins none of a higher priority, and nobody before it starts later than planned for it.
-    fn backfill(&self, view: &View<'_>, board: &mut Board, started: &mut Vec<(Request, Member, ProcSet)>) {
-        let jobs = self.line.jobs().take(self.terms.lookahead.saturating_add(1));
-        let mut line: Vec<Request> = jobs.map(|job| self.request(job, view.job(job))).collect();
-        // What is there now, and the plan that goes on from there.
-        let mut plans: Option<(Plan, Plan)> = None;
-        let mut room = Room::default();
-        let (now, mut at) = (view.now(), 1);
-        while at < line.len() {
-            let job = line[at];
-            let found = if room.is_for(&self.terms, board, &job) {
-                self.terms.place(board, &job, true)
-            } else {
-                None
-            };
-            let Some((member, procs)) = found else {
-                at += 1;
-                continue;
-            };
-            let (before, plan) = plans.get_or_insert_with(|| {
-                let before = self.plan(view, board, started);
-                (before.clone(), before)
-            });
-            let end = now + self.terms.lasts(&member, job.estimate);
-            // What is over when the first starts delays nobody.
-            let is_over = end <= plan.first(&self.terms, &line);
-            if !is_over && plan.delays_first(&self.terms, &line[0], (member, &procs)) {
-                at += 1;
-                continue;
-            }
-            let after = before.clone().with(member, &procs, end);
-            if !is_over && after.clone().delays(plan, &self.terms, &line[..at], end) {
-                at += 1;
-                continue;
-            }
-            board.add(member, &procs);
-            started.push((job, member, procs));
-            line.remove(at);
-            (plans, room) = (Some((after.clone(), after)), Room::default());
-        }
+    /// The processors that a job gets now, and of which kind it is there. `None` if there is no room for it. The processors are in `room`.
+    fn place(&mut self, job: &Request, backfilled: bool) -> Option<Kind> {
+        let mut kinds = self.kinds(job);
+        kinds.find(|kind| self.board.room(&mut self.crowds, *kind, job.procs, backfilled, &mut self.room))
     }
 
-    /// What is on processors now, each job until it has ended with no more than is guaranteed.
-    fn plan(&self, view: &View<'_>, board: &Board, started: &[(Request, Member, ProcSet)]) -> Plan {
+    /// Starts a job on the processors in `room`.
+    fn start(&mut self, job: &Request, kind: Kind) -> Starts {
+        let procs = Procs::trimmed(&self.room);
+        self.board.add(&mut self.crowds, kind, procs, false);
+        Starts { job: job.job, estimate: job.estimate, kind, procs: procs.to_set() }
+    }
+
+    /// Chooses jobs that overtake others. Such a job joins none of a higher priority, and nobody before it starts later than planned for it.
+    fn backfill(&mut self, view: &View<'_>, started: &mut Vec<Starts>) {
         let now = view.now();
-        let ends = self.running.iter().map(|run| {
-            let live = view.job(run.job);
-            let left = view.expected_end(run.job).since(now);
-            let rate = live.share().times(live.efficiency());
-            // What it has left, as time alone.
-            let alone = left.scale_up(rate.units(), Rate::FULL.units());
-            now + self.terms.lasts(&run.member, alone)
-        });
-        let new = started.iter().map(|(job, member, _)| now + self.terms.lasts(member, job.estimate));
-        Plan::new(board.clone(), ends.chain(new), now)
+        let mut most = self.board.not_full(&self.crowds);
+        let mut line: Vec<Request> = Vec::new();
+        let mut has_plan = false;
+        let mut known = Rejected::default();
+        let mut room = Room::default();
+        let lookahead = self.crowds.terms.lookahead.saturating_add(1);
+        for job in self.line.jobs().take(lookahead) {
+            if most == 0 {
+                return;
+            }
+            let job = request(&mut self.crowds, &self.line, job, view.job(job));
+            if line.is_empty() || job.procs > most || !room.is_for(&mut self.crowds, &self.board, &job) {
+                line.push(job);
+                continue;
+            }
+            let mut kinds = job.kind..job.kind + self.crowds.choices();
+            let found = kinds.find(|kind| {
+                self.board.room(&mut self.crowds, *kind, job.procs, true, &mut self.room)
+            });
+            let Some(kind) = found else {
+                line.push(job);
+                continue;
+            };
+            let end = now + self.crowds.lasts(kind, job.estimate);
+            if !has_plan {
+                self.plan.reset(now, &self.board, &mut self.crowds);
+                for run in &self.running {
+                    let end = now + self.crowds.lasts(run.kind, alone(view, run.job));
+                    self.plan.push(&self.crowds, run.kind, Procs::of(&run.procs), end);
+                }
+                for new in &*started {
+                    let end = now + self.crowds.lasts(new.kind, new.estimate);
+                    self.plan.push(&self.crowds, new.kind, Procs::of(&new.procs), end);
+                }
+                self.plan.begin();
+                has_plan = true;
+            }
+            let procs = Procs::trimmed(&self.room);
+            // What is over when the first starts delays nobody.
+            if end > self.plan.first(&mut self.crowds, &line) {
+                let delay = match known.find(kind, job.procs, end) {
+                    true => true,
+                    false => match self.plan.delay(&mut self.crowds, &line, (kind, procs, end)) {
+                        Some(delay) => {
+                            known.add(kind, job.procs, end, delay);
+                            true
+                        }
+                        None => false,
+                    },
+                };
+                if delay {
+                    line.push(job);
+                    continue;
+                }
+            }
+            self.plan.add(&mut self.crowds, kind, procs, end);
+            self.board.add(&mut self.crowds, kind, procs, false);
+            started.push(Starts { job: job.job, estimate: job.estimate, kind, procs: procs.to_set() });
+            most = self.board.not_full(&self.crowds);
+            (room, known) = (Room::default(), Rejected::default());
+        }
+    }
+}
+
+/// What a running job has left, as time alone.
+fn alone(view: &View<'_>, job: JobKey) -> Span {
+    let live = view.job(job);
+    let rate = live.share().times(live.efficiency());
+    view.expected_end(job).since(view.now()).scale_up(rate.units(), Rate::FULL.units())
+}
+
+fn request(crowds: &mut Crowds, line: &Line, job: JobKey, live: &LiveJob) -> Request {
+    let table = crowds.terms.coscheduling.pairs.names().len();
+    let number = usize::try_from(live.executable()).ok().and_then(|number| number.checked_sub(1));
+    let application = number.filter(|number| *number < table);
+    let kind = crowds.kind(line.class(live), line.priority(live), application);
+    Request {
+        job,
+        procs: live.procs(),
+        estimate: live.estimate(),
+        kind,
+        blind: crowds.blind_kind(kind),
+    }
+}
+
+/// Candidates that would delay others, as the board is now.
+#[derive(Debug, Default)]
+struct Rejected {
+    /// By kind: the fewest processors of those that delay the first in line.
+    first: Vec<(Kind, u32)>,
+    /// Kinds, processors and ends of all others.
+    others: Vec<(Kind, u32, Time)>,
+}
+
+impl Rejected {
+    /// Whether a candidate, which is not over when the first starts, is known to delay one of them. What it gets has all that one of its kind with fewer
+    /// processors gets.
+    fn find(&self, kind: Kind, procs: u32, end: Time) -> bool {
+        self.first.iter().any(|(other, least)| *other == kind && *least <= procs)
+            || self.others.contains(&(kind, procs, end))
+    }
+
+    fn add(&mut self, kind: Kind, procs: u32, end: Time, delay: Delay) {
+        match delay {
+            Delay::First => match self.first.iter_mut().find(|(other, _)| *other == kind) {
+                Some((_, least)) => *least = procs,
+                None => self.first.push((kind, procs)),
+            },
+            Delay::Other => self.others.push((kind, procs, end)),
+        }
     }
 }
 
 /// How many processors jobs of a kind may be backfilled on, as far as it has been asked for: most candidates need more than there are.
 #[derive(Debug, Default)]
 struct Room {
-    known: Vec<(Member, u32)>,
+    known: Vec<(Kind, u32)>,
 }
 
 impl Room {
-    fn is_for(&mut self, terms: &ScojoOptions, board: &Board, job: &Request) -> bool {
-        terms.members(job).any(|member| {
-            let known = self.known.iter().find(|(other, _)| *other == member).map(|(_, open)| *open);
+    fn is_for(&mut self, crowds: &mut Crowds, board: &Board, job: &Request) -> bool {
+        (job.kind..job.kind + crowds.choices()).any(|kind| {
+            let known = self.known.iter().find(|(other, _)| *other == kind).map(|(_, open)| *open);
             let open = known.unwrap_or_else(|| {
-                let open = board.open(terms, &member, true).len();
-                self.known.push((member, open));
+                let open = board.open(crowds, kind, true);
+                self.known.push((kind, open));
                 open
             });
             open >= job.procs
@@ -272,22 +348,26 @@ impl LocalPolicy for Scojo {
         match change {
             Change::Arrived(job) => self.line.add(job, view.job(job).procs(), view),
             Change::Withdrawn(job) => self.line.remove(job),
-            Change::Ended(job) => self.running.retain(|running| running.job != job),
-            Change::Continued(job) if self.terms.level > 1 => self.take_over(job, view),
-            // Who is on which processors, and until when, is looked up at each pass.
-            Change::Continued(_)
-            | Change::Left
+            Change::Ended(job) => self.end(job),
+            Change::Continued(job) => {
+                self.is_stale = true;
+                if self.terms().level > 1 {
+                    self.take_over(job, view);
+                }
+            }
+            // Until when jobs are on their processors is looked up at each pass.
+            Change::Left
             | Change::Joined
             | Change::Suspended(_)
             | Change::Reserved
             | Change::Altered { .. }
-            | Change::Moved { .. } => {}
+            | Change::Moved { .. } => self.is_stale = true,
         }
     }
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         self.line.age(view.now());
-        if self.terms.level == 1 {
+        if self.terms().level == 1 {
             self.schedule_alone(view, actions);
         } else {
             self.schedule_shared(view, actions);
@@ -298,12 +378,12 @@ impl LocalPolicy for Scojo {
     }
 
     fn start_estimates(&self, view: &View<'_>) -> StartEstimates {
-        if self.terms.level == 1 {
+        if self.terms().level == 1 {
             return view.start_estimates();
         }
         Loads::of(view).start_estimates(
             view,
-            self.terms.level,
+            self.terms().level,
             self.running.iter().map(|running| running.job),
         )
     }
@@ -311,7 +391,7 @@ impl LocalPolicy for Scojo {
     /// The slots of running jobs: nothing else can be seen in another way.
     fn save(&self) -> Vec<u8> {
         let slots: BTreeMap<u64, u8> =
-            self.running.iter().filter_map(|running| Some((running.seq, running.member.slot?))).collect();
+            self.running.iter().filter_map(|running| Some((running.seq, self.crowds.member(running.kind).slot?))).collect();
         postcard::to_stdvec(&slots).unwrap_or_default()
     }
 
@@ -319,14 +399,15 @@ impl LocalPolicy for Scojo {
         let slots: BTreeMap<u64, u8> =
             postcard::from_bytes(saved).map_err(|error| format!("its shares cannot be read: {error}"))?;
         self.adopt(view);
-        let Shares::Slots(shares) = &self.terms.shares else { return Ok(()) };
-        for running in &mut self.running {
-            let slot = slots.get(&running.seq).copied();
-            let share = slot.and_then(|slot| shares.get(usize::from(slot)));
-            let Some(share) = share else {
-                return Err(format!("job number {} of the partition has no share", running.seq));
+        let Shares::Slots(shares) = &self.terms().shares else { return Ok(()) };
+        let count = shares.len();
+        for at in 0..self.running.len() {
+            let Runs { job, seq, .. } = self.running[at];
+            let slot = slots.get(&seq).copied().filter(|slot| usize::from(*slot) < count);
+            let Some(slot) = slot else {
+                return Err(format!("job number {seq} of the partition has no share"));
             };
-            (running.member.slot, running.member.share) = (slot, *share);
+            self.running[at].kind = self.request(job, view.job(job)).kind + Kind::from(slot);
         }
         Ok(())
     }
@@ -334,39 +415,95 @@ impl LocalPolicy for Scojo {
     fn adopt(&mut self, view: &View<'_>) {
         self.line.refill(view, LiveJob::procs);
         self.running.clear();
-        if self.terms.level > 1 {
+        self.is_stale = true;
+        if self.terms().level > 1 {
             view.holders().into_iter().for_each(|job| self.take_over(job, view));
         }
     }
 }
 
 impl Scojo {
+    fn end(&mut self, job: JobKey) {
+        let Some(at) = self.running.iter().position(|running| running.job == job) else { return };
+        let ended = self.running.remove(at);
+        self.has_changed = true;
+        if !self.is_stale {
+            self.board.remove(&mut self.crowds, ended.kind, Procs::of(&ended.procs));
+        }
+    }
+
+    /// Who is where, once it is not known any more: machines may have come or left, and there may be stalled jobs.
+    fn look_around(&mut self, view: &View<'_>) {
+        if self.crowds.are_many() {
+            self.crowds.clear();
+        }
+        let mut jobs = vec![0_u32; view.processors() as usize];
+        for run in &mut self.running {
+            run.procs = view.job(run.job).placement().clone();
+            run.procs.iter().for_each(|proc| jobs[proc as usize] += 1);
+        }
+        let mut bare: Vec<Crowd> = Vec::with_capacity(jobs.len());
+        for (proc, jobs) in (0_u32..).zip(&jobs) {
+            let is_closed = !view.here().contains(proc);
+            let stalled = if is_closed { 0 } else { view.load(proc).saturating_sub(*jobs) };
+            bare.push(self.crowds.without_jobs(stalled, is_closed));
+        }
+        self.board = Board::new(view.processors(), &self.crowds, bare.into_iter());
+        for run in &self.running {
+            self.board.add(&mut self.crowds, run.kind, Procs::of(&run.procs), true);
+        }
+    }
+
     fn schedule_shared(&mut self, view: &View<'_>, actions: &mut Actions) {
-        let on = self.running.iter().map(|run| (run.member, view.job(run.job).placement()));
-        let mut board = Board::of(view, on);
-        let mut started: Vec<(Request, Member, ProcSet)> = Vec::new();
+        if self.is_stale || self.crowds.are_many() {
+            self.look_around(view);
+            self.has_changed = true;
+        } else {
+            self.board.settle(&mut self.crowds);
+        }
+        let (together, backfills) = (self.terms().together, self.terms().backfill);
+        let mut started: Vec<Starts> = Vec::new();
         while let Some(head) = self.line.first() {
             let request = self.request(head, view.job(head));
-            let place = |backfilled| self.terms.place(&board, &request, backfilled);
             // Nobody is before it whom it could delay.
-            let filled = || if self.terms.together && self.terms.backfill { place(true) } else { None };
-            let Some((member, procs)) = place(false).or_else(filled) else { break };
-            board.add(member, &procs);
-            started.push((request, member, procs));
+            let place = self.place(&request, false);
+            let place = match place {
+                None if together && backfills => self.place(&request, true),
+                place => place,
+            };
+            let Some(kind) = place else { break };
+            started.push(self.start(&request, kind));
             self.line.remove(head);
         }
-        if self.terms.backfill {
-            self.backfill(view, &mut board, &mut started);
+        if backfills {
+            self.backfill(view, &mut started);
         }
         if let Some(trace) = actions.trace() {
             let first = self.line.first();
-            let open = first.map(|job| self.terms.open(&board, &self.request(job, view.job(job))));
+            let open = first.map(|job| self.open(job, view));
             let closed = ProcSet::full(view.processors()).difference(&open.unwrap_or_default());
             trace.free = view.processors() - closed.len();
-            trace.rule = Rule::Sharing { first, closed, backfills: self.terms.backfill };
+            trace.rule = Rule::Sharing { first, closed, backfills };
         }
-        let mut rates = board.rates(&self.terms).into_iter();
-        for (run, (share, efficiency)) in self.running.iter().zip(rates.by_ref()) {
+        if self.has_changed || !started.is_empty() {
+            self.share(view, started, actions);
+        }
+        // As long as all machines are here, and no stalled job keeps its place, nothing changes but by what is told.
+        self.is_stale = self.board.crowds().any(|crowd| !self.crowds.is_plain(crowd));
+        self.has_changed = false;
+    }
+
+    /// The processors whose jobs a job may join now.
+    fn open(&mut self, job: JobKey, view: &View<'_>) -> ProcSet {
+        let request = self.request(job, view.job(job));
+        let open = self.kinds(&request).map(|kind| self.board.open_set(&mut self.crowds, kind));
+        open.max_by_key(ProcSet::len).unwrap_or_default()
+    }
+
+    /// Gives all jobs their shares, and starts those that start.
+    fn share(&mut self, view: &View<'_>, started: Vec<Starts>, actions: &mut Actions) {
+        for run in &self.running {
+            let (share, efficiency) = rate(&self.board, &mut self.crowds, run.kind, &run.procs);
             let (job, live) = (run.job, view.job(run.job));
             if share != live.share() {
                 actions.push(Action::SetShare { job, share });
@@ -375,14 +512,24 @@ impl Scojo {
                 actions.push(Action::SetEfficiency { job, efficiency });
             }
         }
-        for ((request, member, procs), (share, efficiency)) in started.into_iter().zip(rates) {
-            let job = request.job;
-            actions.push(Action::Start { job, placement: Placement::On(procs), share });
+        for Starts { job, kind, procs, .. } in started {
+            let (share, efficiency) = rate(&self.board, &mut self.crowds, kind, &procs);
+            actions.push(Action::Start { job, placement: Placement::On(procs.clone()), share });
             if efficiency != Rate::FULL {
                 actions.push(Action::SetEfficiency { job, efficiency });
             }
             self.line.remove(job);
-            self.insert(job, view.job(job).seq(), member);
+            self.insert(Runs { job, seq: view.job(job).seq(), kind, procs });
         }
     }
+}
+
+/// The share of a job and what it keeps of its rate: a parallel job progresses as it does where it has least.
+fn rate(board: &Board, crowds: &mut Crowds, kind: Kind, procs: &ProcSet) -> (Rate, Rate) {
+    let mut least: Option<(Rate, Rate)> = None;
+    for crowd in board.crowds_of(Procs::of(procs)) {
+        let (share, kept) = crowds.rate(crowd, kind);
+        least = Some(least.map_or((share.min(Rate::FULL), kept), |least| (least.0.min(share), least.1.min(kept))));
+    }
+    least.unwrap_or((Rate::FULL, Rate::FULL))
 }

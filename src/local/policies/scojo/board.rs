@@ -1,201 +1,294 @@
-//! Who shares which processors, and whom a job may join.
+//! Which processors have jobs of which kinds.
 
-use std::collections::BTreeMap;
+use super::crowds::{Crowd, Crowds, Kind};
+use crate::model::{ProcSet, lowest_bits};
 
-use smallvec::SmallVec;
+const BITS: u32 = u64::BITS;
 
-use super::ScojoOptions;
-use crate::local::View;
-use crate::model::ProcSet;
-use crate::sharing::Share;
-use crate::units::Rate;
-
-/// A job on processors, or one that is to be put there.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Member {
-    /// The priority of its class.
-    pub(super) priority: u32,
-    /// The place of its application in the table of slowdowns.
-    pub(super) application: Option<usize>,
-    /// The share that it requests.
-    pub(super) share: Share,
-    /// The number of this share, if shares go by slots: no other job on its processors has it.
-    pub(super) slot: Option<u8>,
+/// Some processors: words of a bitset from a number on.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Procs<'a> {
+    pub(super) first: usize,
+    pub(super) words: &'a [u64],
 }
 
-/// What processors have in common that have the same jobs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Crowd {
-    /// The numbers of the jobs, ascending.
-    members: SmallVec<[u32; 4]>,
-    /// Stalled jobs, which keep their places.
-    stalled: u32,
-    /// No other job gets these processors: they are down, or drain.
-    closed: bool,
+impl<'a> Procs<'a> {
+    pub(super) fn of(procs: &'a ProcSet) -> Self {
+        let (first, words) = procs.kept();
+        let trimmed = Self::trimmed(words);
+        Self { first: first as usize + trimmed.first, ..trimmed }
+    }
+
+    /// Those of a bitset from its beginning, without empty words at both ends.
+    pub(super) fn trimmed(words: &'a [u64]) -> Self {
+        let first = words.iter().position(|word| *word != 0).unwrap_or(words.len());
+        let end = words.iter().rposition(|word| *word != 0).map_or(first, |last| last + 1);
+        Self { first, words: &words[first..end] }
+    }
+
+    /// The words from this one on, which is not before the first.
+    fn from(self, word: usize) -> &'a [u64] {
+        self.words.get(word - self.first..).unwrap_or_default()
+    }
+
+    pub(super) fn len(self) -> u32 {
+        self.words.iter().map(|word| word.count_ones()).sum()
+    }
+
+    pub(super) fn is_disjoint(self, other: Procs<'_>) -> bool {
+        let from = self.first.max(other.first);
+        self.from(from).iter().zip(other.from(from)).all(|(one, other)| one & other == 0)
+    }
+
+    pub(super) fn to_set(self) -> ProcSet {
+        let mut set = ProcSet::new();
+        for (at, word) in self.words.iter().enumerate() {
+            set.insert_word((self.first + at) as u32, *word);
+        }
+        set
+    }
 }
 
-/// The processors of a partition by the jobs that they have.
-#[derive(Clone, Debug)]
+impl PartialEq for Procs<'_> {
+    /// Of trimmed ones.
+    fn eq(&self, other: &Self) -> bool {
+        self.first == other.first && self.words == other.words
+    }
+}
+
+/// The processors of a partition by crowd. The crowds with the fewest jobs come first.
+#[derive(Debug, Default)]
 pub(super) struct Board {
-    members: Vec<Option<Member>>,
-    crowds: BTreeMap<Crowd, ProcSet>,
-    /// Jobs with lower numbers have started before.
-    started: u32,
+    /// Words of the set of a crowd.
+    width: usize,
+    places: Vec<Place>,
+    /// The sets of the crowds, one after the other.
+    sets: Vec<u64>,
+}
+
+/// A crowd that is somewhere.
+#[derive(Copy, Clone, Debug)]
+struct Place {
+    crowd: Crowd,
+    /// The number of jobs on each of its processors.
+    load: u32,
+    procs: u32,
 }
 
 impl Board {
-    /// The partition as it is, with its running jobs numbered from 0.
-    pub(super) fn of<'a>(view: &View<'_>, running: impl Iterator<Item = (Member, &'a ProcSet)>) -> Self {
-        let mut on = vec![SmallVec::<[u32; 4]>::new(); view.processors() as usize];
-        let mut members = Vec::new();
-        for (number, (member, procs)) in (0_u32..).zip(running) {
-            members.push(Some(member));
-            for proc in procs.iter() {
-                on[proc as usize].push(number);
+    /// So many processors, each with its crowd.
+    pub(super) fn new(processors: u32, crowds: &Crowds, of: impl Iterator<Item = Crowd>) -> Self {
+        let width = processors.div_ceil(BITS) as usize;
+        let mut board = Self { width, ..Self::default() };
+        for (proc, crowd) in (0_u32..).zip(of) {
+            let at = board.place(crowd, crowds.load(crowd));
+            board.places[at].procs += 1;
+            board.sets[at * width + (proc / BITS) as usize] |= 1 << (proc % BITS);
+        }
+        board
+    }
+
+    /// Becomes the same as another board; the memory is kept.
+    pub(super) fn copy(&mut self, other: &Self) {
+        self.width = other.width;
+        self.places.clone_from(&other.places);
+        self.sets.clone_from(&other.sets);
+    }
+
+    /// The crowds that there are.
+    pub(super) fn crowds(&self) -> impl Iterator<Item = Crowd> {
+        self.places.iter().map(|place| place.crowd)
+    }
+
+    fn set(&self, at: usize) -> &[u64] {
+        &self.sets[at * self.width..(at + 1) * self.width]
+    }
+
+    /// Where a crowd is; it gets a place if it has none.
+    fn place(&mut self, crowd: Crowd, load: u32) -> usize {
+        let mut at = self.places.partition_point(|place| place.load < load);
+        while let Some(place) = self.places.get(at).filter(|place| place.load == load) {
+            if place.crowd == crowd {
+                return at;
+            }
+            at += 1;
+        }
+        self.places.insert(at, Place { crowd, load, procs: 0 });
+        let from = at * self.width;
+        self.sets.splice(from..from, std::iter::repeat_n(0, self.width));
+        at
+    }
+
+    fn drop_place(&mut self, at: usize) {
+        self.places.remove(at);
+        self.sets.drain(at * self.width..(at + 1) * self.width);
+    }
+
+    /// How many of these processors a crowd has.
+    fn common(&self, at: usize, procs: Procs<'_>) -> u32 {
+        let set = &self.sets[at * self.width + procs.first..];
+        procs.words.iter().zip(set).map(|(word, set)| (word & set).count_ones()).sum()
+    }
+
+    /// Moves those of these processors that are in one place to another one.
+    fn shift(&mut self, from: usize, to: usize, procs: Procs<'_>, count: u32) {
+        let (start, end) = (from * self.width + procs.first, to * self.width + procs.first);
+        for (at, word) in procs.words.iter().enumerate() {
+            let moved = self.sets[start + at] & word;
+            self.sets[start + at] &= !moved;
+            self.sets[end + at] |= moved;
+        }
+        self.places[from].procs -= count;
+        self.places[to].procs += count;
+    }
+
+    /// Adds a job on these processors, which starts now or has started before.
+    pub(super) fn add(&mut self, crowds: &mut Crowds, kind: Kind, procs: Procs<'_>, is_old: bool) {
+        let mut left = procs.len();
+        // Each crowd moves up: the fullest first, so that none moves twice.
+        for at in (0..self.places.len()).rev() {
+            if left == 0 {
+                return;
+            }
+            let count = self.common(at, procs);
+            if count == 0 {
+                continue;
+            }
+            left -= count;
+            let Place { crowd, load, .. } = self.places[at];
+            let to = self.place(crowds.more(crowd, kind, is_old), load + 1);
+            self.shift(at, to, procs, count);
+            if self.places[at].procs == 0 {
+                self.drop_place(at);
             }
         }
-        let mut crowds: BTreeMap<Crowd, ProcSet> = BTreeMap::new();
-        for (proc, members) in (0_u32..).zip(on) {
-            let closed = !view.here().contains(proc);
-            let jobs = members.len() as u32;
-            let stalled = if closed { 0 } else { view.load(proc).saturating_sub(jobs) };
-            crowds.entry(Crowd { members, stalled, closed }).or_default().insert(proc);
+    }
+
+    /// Removes a job from these processors.
+    pub(super) fn remove(&mut self, crowds: &mut Crowds, kind: Kind, procs: Procs<'_>) {
+        let (mut at, mut left) = (0, procs.len());
+        while at < self.places.len() && left > 0 {
+            let count = self.common(at, procs);
+            if count == 0 {
+                at += 1;
+                continue;
+            }
+            left -= count;
+            let (places, Place { crowd, load, .. }) = (self.places.len(), self.places[at]);
+            let to = self.place(crowds.less(crowd, kind), load.saturating_sub(1));
+            at += self.places.len() - places;
+            self.shift(at, to, procs, count);
+            if self.places[at].procs == 0 {
+                self.drop_place(at);
+            } else {
+                at += 1;
+            }
         }
-        let started = members.len() as u32;
-        Self { members, crowds, started }
     }
 
     /// Time goes on: all that are there have started before.
-    pub(super) fn settle(&mut self) {
-        self.started = self.members.len() as u32;
-    }
-
-    /// Adds a job on these processors, and says its number.
-    pub(super) fn add(&mut self, member: Member, procs: &ProcSet) -> u32 {
-        let number = self.members.len() as u32;
-        self.members.push(Some(member));
-        let joined: Vec<(Crowd, ProcSet)> = self
-            .crowds
-            .iter()
-            .filter(|(_, of)| !of.is_disjoint(procs))
-            .map(|(crowd, of)| (crowd.clone(), of.intersection(procs)))
-            .collect();
-        for (mut crowd, common) in joined {
-            self.take(&crowd, &common);
-            crowd.members.push(number);
-            self.crowds.entry(crowd).or_default().insert_all(&common);
-        }
-        number
-    }
-
-    /// Removes a job.
-    pub(super) fn remove(&mut self, number: u32) {
-        let left: Vec<Crowd> =
-            self.crowds.keys().filter(|crowd| crowd.members.contains(&number)).cloned().collect();
-        for mut crowd in left {
-            let Some(procs) = self.crowds.remove(&crowd) else { continue };
-            crowd.members.retain(|member| *member != number);
-            self.crowds.entry(crowd).or_default().insert_all(&procs);
-        }
-        if let Some(member) = self.members.get_mut(number as usize) {
-            *member = None;
+    pub(super) fn settle(&mut self, crowds: &mut Crowds) {
+        if crowds.terms.together {
+            self.rename(|crowd| crowds.settled(crowd));
         }
     }
 
-    fn take(&mut self, crowd: &Crowd, procs: &ProcSet) {
-        if let Some(of) = self.crowds.get_mut(crowd) {
-            of.remove_all(procs);
-            if of.is_empty() {
-                self.crowds.remove(crowd);
+    /// Forgets priorities.
+    pub(super) fn blind(&mut self, crowds: &mut Crowds) {
+        self.rename(|crowd| crowds.blind(crowd));
+    }
+
+    /// Crowds become others with as many jobs.
+    fn rename(&mut self, mut into: impl FnMut(Crowd) -> Crowd) {
+        let mut at = 0;
+        while at < self.places.len() {
+            let Place { crowd, load, procs } = self.places[at];
+            let crowd = into(crowd);
+            let before = self.places[..at].iter().rposition(|place| place.crowd == crowd);
+            match before {
+                Some(other) => {
+                    for word in 0..self.width {
+                        self.sets[other * self.width + word] |= self.sets[at * self.width + word];
+                    }
+                    self.places[other].procs += procs;
+                    self.drop_place(at);
+                }
+                None => {
+                    self.places[at] = Place { crowd, load, procs };
+                    at += 1;
+                }
             }
         }
     }
 
-    fn members<'a>(&'a self, crowd: &'a Crowd) -> impl Iterator<Item = &'a Member> {
-        crowd.members.iter().filter_map(|number| self.members.get(*number as usize)?.as_ref())
-    }
-
-    /// So many processors whose jobs this one may join: those with the fewest jobs, of equal ones the lowest numbers. `None` if there are too few.
+    /// So many processors whose jobs this one may join: those with the fewest jobs, of equal ones the lowest numbers. False if there are too few.
     pub(super) fn room(
         &self,
-        terms: &ScojoOptions,
-        job: &Member,
+        crowds: &mut Crowds,
+        kind: Kind,
         procs: u32,
         backfilled: bool,
-    ) -> Option<ProcSet> {
-        let mut by_load: BTreeMap<usize, ProcSet> = BTreeMap::new();
-        for (crowd, of) in &self.crowds {
-            if self.takes(terms, crowd, job, backfilled) {
-                by_load.entry(crowd.members.len() + crowd.stalled as usize).or_default().insert_all(of);
-            }
+        room: &mut Vec<u64>,
+    ) -> bool {
+        if self.open(crowds, kind, backfilled) < procs {
+            return false;
         }
-        let mut chosen = ProcSet::new();
-        for of in by_load.values() {
-            let lacks = procs - chosen.len();
-            match of.lowest(lacks) {
-                Some(enough) => {
-                    chosen.insert_all(&enough);
-                    return Some(chosen);
+        room.clear();
+        room.resize(self.width, 0);
+        let (mut from, mut lacks) = (0, procs);
+        while lacks > 0 && from < self.places.len() {
+            let load = self.places[from].load;
+            let same = self.places[from..].iter().take_while(|place| place.load == load).count();
+            let all = from..from + same;
+            from += same;
+            let mut takes = |at: &usize| crowds.takes(self.places[*at].crowd, kind, backfilled);
+            let open: u32 = all.clone().filter(&mut takes).map(|at| self.places[at].procs).sum();
+            if open <= lacks {
+                lacks -= open;
+                for at in all.filter(&mut takes) {
+                    room.iter_mut().zip(self.set(at)).for_each(|(word, set)| *word |= set);
                 }
-                None => chosen.insert_all(of),
+                continue;
+            }
+            for (number, word) in room.iter_mut().enumerate() {
+                let here = all.clone().filter(&mut takes).fold(0, |here, at| here | self.set(at)[number]);
+                let count = here.count_ones();
+                if count >= lacks {
+                    *word |= lowest_bits(here, lacks);
+                    return true;
+                }
+                *word |= here;
+                lacks -= count;
             }
         }
-        None
+        true
     }
 
-    /// All processors whose jobs this one may join.
-    pub(super) fn open(&self, terms: &ScojoOptions, job: &Member, backfilled: bool) -> ProcSet {
+    /// How many processors there are whose jobs this one may join.
+    pub(super) fn open(&self, crowds: &mut Crowds, kind: Kind, backfilled: bool) -> u32 {
+        let takes = |place: &&Place| crowds.takes(place.crowd, kind, backfilled);
+        self.places.iter().filter(takes).map(|place| place.procs).sum()
+    }
+
+    /// These processors.
+    pub(super) fn open_set(&self, crowds: &mut Crowds, kind: Kind) -> ProcSet {
         let mut open = ProcSet::new();
-        let takes = self.crowds.iter().filter(|(crowd, _)| self.takes(terms, crowd, job, backfilled));
-        takes.for_each(|(_, of)| open.insert_all(of));
+        for at in 0..self.places.len() {
+            if crowds.takes(self.places[at].crowd, kind, false) {
+                open.insert_all(&Procs::trimmed(self.set(at)).to_set());
+            }
+        }
         open
     }
 
-    /// Whether a job may join these. One that is backfilled joins none of a higher priority.
-    fn takes(&self, terms: &ScojoOptions, crowd: &Crowd, job: &Member, backfilled: bool) -> bool {
-        let jobs = crowd.members.len() + crowd.stalled as usize;
-        if crowd.closed || jobs >= terms.level as usize {
-            return false;
-        }
-        if crowd.members.is_empty() {
-            return true;
-        }
-        if terms.together && !backfilled && crowd.members.iter().any(|number| *number < self.started) {
-            return false;
-        }
-        let may_join = |other: &Member| {
-            (!backfilled || other.priority <= job.priority) && (job.slot.is_none() || other.slot != job.slot)
-        };
-        if !self.members(crowd).all(may_join) {
-            return false;
-        }
-        let all: SmallVec<[Member; 4]> = self.members(crowd).chain([job]).copied().collect();
-        let applications: SmallVec<[Option<usize>; 4]> =
-            all.iter().map(|member| member.application).collect();
-        let needed: u64 = (0..all.len()).map(|one| terms.weight(&all, &applications, one)).sum();
-        needed <= u64::from(Share::WHOLE) && terms.coscheduling.allows(&applications)
+    /// How many processors somebody might get.
+    pub(super) fn not_full(&self, crowds: &Crowds) -> u32 {
+        self.places.iter().filter(|place| crowds.is_open(place.crowd)).map(|place| place.procs).sum()
     }
 
-    /// The share of each job and what it keeps of its rate: a parallel job progresses as it does where it has least.
-    pub(super) fn rates(&self, terms: &ScojoOptions) -> Vec<(Rate, Rate)> {
-        let mut rates = vec![(Rate::FULL, None::<Rate>); self.members.len()];
-        for crowd in self.crowds.keys() {
-            let all: SmallVec<[Member; 4]> = self.members(crowd).copied().collect();
-            let applications: SmallVec<[Option<usize>; 4]> =
-                all.iter().map(|member| member.application).collect();
-            let weights: SmallVec<[u64; 4]> =
-                (0..all.len()).map(|one| terms.weight(&all, &applications, one)).collect();
-            let sum = match terms.gives_spare || all.len() == 1 {
-                true => weights.iter().sum(),
-                false => Share::WHOLE.into(),
-            };
-            for (one, (number, weight)) in crowd.members.iter().zip(&weights).enumerate() {
-                let (share, efficiency) = &mut rates[*number as usize];
-                *share = (*share).min(Rate::ratio(*weight, sum));
-                let kept = terms.coscheduling.slowdown(&applications, one).efficiency();
-                *efficiency = Some(efficiency.map_or(kept, |least| least.min(kept)));
-            }
-        }
-        rates.into_iter().map(|(share, efficiency)| (share, efficiency.unwrap_or(Rate::FULL))).collect()
+    /// The crowds of a job's processors.
+    pub(super) fn crowds_of<'a>(&'a self, procs: Procs<'a>) -> impl Iterator<Item = Crowd> + 'a {
+        let has = move |at: &usize| !procs.is_disjoint(Procs { first: 0, words: self.set(*at) });
+        (0..self.places.len()).filter(has).map(|at| self.places[at].crowd)
     }
 }
