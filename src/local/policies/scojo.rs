@@ -209,68 +209,82 @@ impl Scojo {
 
     /// Chooses jobs that overtake others. Such a job joins none of a higher priority, and nobody before it starts later than planned for it.
     fn backfill(&mut self, view: &View<'_>, started: &mut Vec<Starts>) {
-        let now = view.now();
         let mut most = self.board.not_full(&self.crowds);
-        let mut line: Vec<Request> = Vec::new();
+        if most == 0 {
+            return;
+        }
+        let lookahead = self.terms().lookahead.saturating_add(1);
+        let jobs: Vec<JobKey> = self.line.jobs().take(lookahead).collect();
+        // Those that others pass, and what the plan needs to know of the first of them.
+        let (mut passed, mut line): (Vec<JobKey>, Vec<Request>) = (Vec::new(), Vec::new());
+        let (mut room, mut rejected) = (Room::default(), Rejected::default());
         let mut has_plan = false;
-        let mut known = Rejected::default();
-        let mut room = Room::default();
-        let lookahead = self.crowds.terms.lookahead.saturating_add(1);
-        for job in self.line.jobs().take(lookahead) {
-            if most == 0 {
-                return;
-            }
-            let job = request(&mut self.crowds, &self.line, job, view.job(job));
-            if line.is_empty() || job.procs > most || !room.is_for(&mut self.crowds, &self.board, &job) {
-                line.push(job);
+        for key in jobs {
+            let live = view.job(key);
+            if passed.is_empty() || live.procs() > most {
+                passed.push(key);
                 continue;
             }
-            let mut kinds = job.kind..job.kind + self.crowds.choices();
-            let found = kinds.find(|kind| {
-                self.board.room(&mut self.crowds, *kind, job.procs, true, &mut self.room)
-            });
-            let Some(kind) = found else {
-                line.push(job);
+            let job = self.request(key, live);
+            let is_room = room.is_for(&mut self.crowds, &self.board, &job);
+            let Some(kind) = is_room.then(|| self.place(&job, true)).flatten() else {
+                passed.push(key);
                 continue;
             };
-            let end = now + self.crowds.lasts(kind, job.estimate);
+            for key in &passed[line.len()..] {
+                line.push(self.request(*key, view.job(*key)));
+            }
             if !has_plan {
-                self.plan.reset(now, &self.board, &mut self.crowds);
-                for run in &self.running {
-                    let end = now + self.crowds.lasts(run.kind, alone(view, run.job));
-                    self.plan.push(&self.crowds, run.kind, Procs::of(&run.procs), end);
-                }
-                for new in &*started {
-                    let end = now + self.crowds.lasts(new.kind, new.estimate);
-                    self.plan.push(&self.crowds, new.kind, Procs::of(&new.procs), end);
-                }
-                self.plan.begin();
+                self.make_plan(view, started);
                 has_plan = true;
             }
-            let procs = Procs::trimmed(&self.room);
-            // What is over when the first starts delays nobody.
-            if end > self.plan.first(&mut self.crowds, &line) {
-                let delay = match known.find(kind, job.procs, end) {
-                    true => true,
-                    false => match self.plan.delay(&mut self.crowds, &line, (kind, procs, end)) {
-                        Some(delay) => {
-                            known.add(kind, job.procs, end, delay);
-                            true
-                        }
-                        None => false,
-                    },
-                };
-                if delay {
-                    line.push(job);
-                    continue;
-                }
+            let end = view.now() + self.crowds.lasts(kind, job.estimate);
+            if self.delays(&line, &mut rejected, (kind, job.procs, end)) {
+                passed.push(key);
+                continue;
             }
-            self.plan.add(&mut self.crowds, kind, procs, end);
-            self.board.add(&mut self.crowds, kind, procs, false);
-            started.push(Starts { job: job.job, estimate: job.estimate, kind, procs: procs.to_set() });
+            self.plan.add(&mut self.crowds, kind, Procs::trimmed(&self.room), end);
+            started.push(self.start(&job, kind));
             most = self.board.not_full(&self.crowds);
-            (room, known) = (Room::default(), Rejected::default());
+            (room, rejected) = (Room::default(), Rejected::default());
         }
+    }
+
+    /// Plans what is on processors now, each job until it has ended with no more than is guaranteed.
+    fn make_plan(&mut self, view: &View<'_>, started: &[Starts]) {
+        let now = view.now();
+        self.plan.reset(now, &self.board, &mut self.crowds);
+        for run in &self.running {
+            let end = now + self.crowds.lasts(run.kind, alone(view, run.job));
+            self.plan.push(&self.crowds, run.kind, Procs::of(&run.procs), end);
+        }
+        for new in started {
+            let end = now + self.crowds.lasts(new.kind, new.estimate);
+            self.plan.push(&self.crowds, new.kind, Procs::of(&new.procs), end);
+        }
+        self.plan.begin();
+    }
+
+    /// Whether one of these jobs in line would start later for a candidate on the processors in `room`.
+    fn delays(
+        &mut self,
+        line: &[Request],
+        rejected: &mut Rejected,
+        (kind, procs, end): (Kind, u32, Time),
+    ) -> bool {
+        // What is over when the first starts delays nobody.
+        if end <= self.plan.first(&mut self.crowds, line) {
+            return false;
+        }
+        if rejected.has(kind, procs, end) {
+            return true;
+        }
+        let on = Procs::trimmed(&self.room);
+        let delay = self.plan.delay(&mut self.crowds, line, (kind, on, end));
+        if let Some(delay) = delay {
+            rejected.add(kind, procs, end, delay);
+        }
+        delay.is_some()
     }
 }
 
@@ -285,7 +299,7 @@ fn request(crowds: &mut Crowds, line: &Line, job: JobKey, live: &LiveJob) -> Req
     let table = crowds.terms.coscheduling.pairs.names().len();
     let number = usize::try_from(live.executable()).ok().and_then(|number| number.checked_sub(1));
     let application = number.filter(|number| *number < table);
-    let kind = crowds.kind(line.class(live), line.priority(live), application);
+    let kind = crowds.kind(line.class(live), application, || line.priority(live));
     Request {
         job,
         procs: live.procs(),
@@ -307,7 +321,7 @@ struct Rejected {
 impl Rejected {
     /// Whether a candidate, which is not over when the first starts, is known to delay one of them. What it gets has all that one of its kind with fewer
     /// processors gets.
-    fn find(&self, kind: Kind, procs: u32, end: Time) -> bool {
+    fn has(&self, kind: Kind, procs: u32, end: Time) -> bool {
         self.first.iter().any(|(other, least)| *other == kind && *least <= procs)
             || self.others.contains(&(kind, procs, end))
     }

@@ -114,14 +114,17 @@ impl Board {
             at += 1;
         }
         self.places.insert(at, Place { crowd, load, procs: 0 });
-        let from = at * self.width;
-        self.sets.splice(from..from, std::iter::repeat_n(0, self.width));
+        let (from, end) = (at * self.width, self.sets.len());
+        self.sets.resize(end + self.width, 0);
+        self.sets.copy_within(from..end, from + self.width);
+        self.sets[from..from + self.width].fill(0);
         at
     }
 
     fn drop_place(&mut self, at: usize) {
         self.places.remove(at);
-        self.sets.drain(at * self.width..(at + 1) * self.width);
+        self.sets.copy_within((at + 1) * self.width.., at * self.width);
+        self.sets.truncate(self.places.len() * self.width);
     }
 
     /// How many of these processors a crowd has.
@@ -230,7 +233,14 @@ impl Board {
         backfilled: bool,
         room: &mut Vec<u64>,
     ) -> bool {
-        if self.open(crowds, kind, backfilled) < procs {
+        let (mut takes, mut open) = (0_u64, 0);
+        for (at, place) in self.places.iter().enumerate() {
+            if crowds.takes(place.crowd, kind, backfilled) {
+                open += place.procs;
+                takes |= 1_u64.checked_shl(at as u32).unwrap_or(0);
+            }
+        }
+        if open < procs {
             return false;
         }
         room.clear();
@@ -241,7 +251,10 @@ impl Board {
             let same = self.places[from..].iter().take_while(|place| place.load == load).count();
             let all = from..from + same;
             from += same;
-            let mut takes = |at: &usize| crowds.takes(self.places[*at].crowd, kind, backfilled);
+            let mut takes = |at: &usize| match takes.checked_shr(*at as u32) {
+                Some(takes) => takes & 1 == 1,
+                None => crowds.takes(self.places[*at].crowd, kind, backfilled),
+            };
             let open: u32 = all.clone().filter(&mut takes).map(|at| self.places[at].procs).sum();
             if open <= lacks {
                 lacks -= open;

@@ -106,15 +106,20 @@ impl Crowds {
         }
     }
 
-    /// The first kind of a job; the others follow it.
-    pub(super) fn kind(&mut self, class: usize, priority: u32, application: Option<usize>) -> Kind {
+    /// The first kind of a job of a class, which has this priority; the others follow it.
+    pub(super) fn kind(
+        &mut self,
+        class: usize,
+        application: Option<usize>,
+        priority: impl FnOnce() -> u32,
+    ) -> Kind {
         let applications = self.terms.coscheduling.pairs.names().len() + 1;
         let at = class * applications + application.map_or(0, |application| application + 1);
         if let Some(known) = self.firsts.get(at).copied().filter(|kind| *kind != UNKNOWN) {
             return known;
         }
         let blind = self.kinds_of(class, 0, application, None);
-        let first = self.kinds_of(class, priority, application, Some(blind));
+        let first = self.kinds_of(class, priority(), application, Some(blind));
         if self.firsts.len() <= at {
             self.firsts.resize(at + 1, UNKNOWN);
         }
