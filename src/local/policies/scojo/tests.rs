@@ -179,7 +179,7 @@ proptest! {
         candidates in vec(raw(), 1..8),
     ) {
         let mut crowds = Crowds::new(terms.clone());
-        let (count, now) = (processors as usize, Time::from_secs(100));
+        let (count, most, now) = (processors as usize, processors.div_ceil(3), Time::from_secs(100));
         let mut slow = Slow {
             terms: &terms, on: vec![Vec::new(); count], stalled: vec![0; count], closed: vec![false; count], jobs: 0,
         };
@@ -196,7 +196,7 @@ proptest! {
             // Somewhere: where one may join in any order, or on processors that have been drawn.
             let kind = kind(&mut crowds, raw) + bits as u32 % choices;
             let drawn = (0..processors).filter(|proc| bits.rotate_left(*proc) & 3 == 0).collect::<ProcSet>();
-            let found = board.room(&mut crowds, kind, raw.2 % processors + 1, true, &mut room);
+            let found = board.room(&mut crowds, kind, raw.2 % most + 1, true, &mut room);
             let procs = if found { Procs::trimmed(&room).to_set() } else { drawn };
             if procs.is_empty() {
                 continue;
@@ -212,7 +212,7 @@ proptest! {
         for raw in line {
             let first = kind(&mut crowds, raw);
             // The first in line is large, and does not start now.
-            let procs = if requests.is_empty() { processors - raw.2 % processors.div_ceil(3) } else { raw.2 % processors + 1 };
+            let procs = if requests.is_empty() { processors - raw.2 % processors.div_ceil(3) } else { raw.2 % most + 1 };
             let all: Vec<Member> = (first..first + choices).map(|kind| *crowds.member(kind)).collect();
             if requests.is_empty() && all.iter().any(|member| slow.room(member, procs as usize, false).is_some()) {
                 continue;
@@ -236,7 +236,7 @@ proptest! {
                 prop_assert_eq!(least, slow.rate(number));
             }
             let first = kind(&mut crowds, raw);
-            let (procs, estimate) = (raw.2 % processors + 1, Span::from_secs(raw.3));
+            let (procs, estimate) = (raw.2 % most + 1, Span::from_secs(raw.3));
             let mut found = None;
             for kind in first..first + choices {
                 for backfilled in [false, true] {
