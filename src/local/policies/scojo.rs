@@ -300,13 +300,7 @@ fn request(crowds: &mut Crowds, line: &Line, job: JobKey, live: &LiveJob) -> Req
     let number = usize::try_from(live.executable()).ok().and_then(|number| number.checked_sub(1));
     let application = number.filter(|number| *number < table);
     let kind = crowds.kind(line.class(live), application, || line.priority(live));
-    Request {
-        job,
-        procs: live.procs(),
-        estimate: live.estimate(),
-        kind,
-        blind: crowds.blind_kind(kind),
-    }
+    Request { job, procs: live.procs(), estimate: live.estimate(), kind, blind: crowds.blind_kind(kind) }
 }
 
 /// Candidates that would delay others, as the board is now.
@@ -404,8 +398,11 @@ impl LocalPolicy for Scojo {
 
     /// The slots of running jobs: nothing else can be seen in another way.
     fn save(&self) -> Vec<u8> {
-        let slots: BTreeMap<u64, u8> =
-            self.running.iter().filter_map(|running| Some((running.seq, self.crowds.member(running.kind).slot?))).collect();
+        let slots: BTreeMap<u64, u8> = self
+            .running
+            .iter()
+            .filter_map(|running| Some((running.seq, self.crowds.member(running.kind).slot?)))
+            .collect();
         postcard::to_stdvec(&slots).unwrap_or_default()
     }
 
@@ -543,7 +540,9 @@ fn rate(board: &Board, crowds: &mut Crowds, kind: Kind, procs: &ProcSet) -> (Rat
     let mut least: Option<(Rate, Rate)> = None;
     for crowd in board.crowds_of(Procs::of(procs)) {
         let (share, kept) = crowds.rate(crowd, kind);
-        least = Some(least.map_or((share.min(Rate::FULL), kept), |least| (least.0.min(share), least.1.min(kept))));
+        least = Some(
+            least.map_or((share.min(Rate::FULL), kept), |least| (least.0.min(share), least.1.min(kept))),
+        );
     }
     least.unwrap_or((Rate::FULL, Rate::FULL))
 }
