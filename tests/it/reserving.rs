@@ -46,10 +46,12 @@ fn ordered(mut spec: SiteSpec, acts: impl IntoIterator<Item = (u64, BookAct)>) -
 }
 
 fn told(ran: &Ran) -> Vec<&EventRecord> {
-    let event = |record| match record {
-        Record::Event(event) if event.booked.is_some() => Some(event),
-        _ => None,
-    };
+    fn event(record: &Record) -> Option<&EventRecord> {
+        match record {
+            Record::Event(event) if event.booked.is_some() => Some(event),
+            _ => None,
+        }
+    }
     ran.records.iter().filter_map(event).collect()
 }
 
