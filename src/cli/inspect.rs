@@ -112,7 +112,7 @@ fn workflows(args: &Args, path: &Path) -> Result<(), RunError> {
     let shaping = args.shaping.shaping();
     let seed = shaping.seed;
     if (Shaping { seed: Shaping::default().seed, ..shaping }) != Shaping::default() {
-        let problem = "`--procs`, `--estimates`, `--clean`, `--cap`, `--load`, `--load-factor` and `--first` change jobs, not workflows";
+        let problem = "`--procs`, `--estimates`, `--clean`, `--cap`, `--load`, `--load-factor`, `--skip` and `--first` change jobs, not workflows";
         return Err(RunError::request(problem).with_hint("leave them out"));
     }
     if args.bandwidth == Bandwidth::ZERO {

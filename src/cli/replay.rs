@@ -141,7 +141,11 @@ pub(super) struct ShapingArgs {
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     load_factor: Option<Factor>,
 
-    /// Only the first N jobs, in order of submission
+    /// Leave out the first N jobs, in order of submission; the others keep their times
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    skip: u64,
+
+    /// Only the first N jobs, in order of submission, of those that `--skip` leaves
     #[arg(long, value_name = "N")]
     first: Option<u64>,
 
@@ -192,6 +196,7 @@ impl ShapingArgs {
         Shaping {
             clean: self.clean,
             cap: self.cap,
+            skip: self.skip,
             first: self.first,
             load: self.load,
             load_factor: self.load_factor,

@@ -71,8 +71,18 @@ impl ReplayScenario {
 
     /// The keys of the scenario that differ from their defaults.
     fn keys(&self, inspected: &Inspected) -> Table {
-        let Shaping { clean, cap, first, load_factor, mut estimates, feedback, malleable, mut seed, .. } =
-            self.shaping.clone();
+        let Shaping {
+            clean,
+            cap,
+            skip,
+            first,
+            load_factor,
+            mut estimates,
+            feedback,
+            malleable,
+            mut seed,
+            ..
+        } = self.shaping.clone();
         if let EstimateSource::Tsafrir(named) = &mut estimates {
             named.params.entry("seed".to_owned()).or_insert_with(|| seed.to_string());
         } else if let Some(own) = inspected.workload.generator().and_then(|named| named.params.get("seed")) {
@@ -82,6 +92,7 @@ impl ReplayScenario {
         let mut workload = table([
             ("estimates", estimates.show()),
             ("load_factor", load_factor.as_ref().and_then(Kind::show)),
+            ("skip", Some(skip).filter(|skip| *skip > 0).as_ref().and_then(Kind::show)),
             ("first", first.as_ref().and_then(Kind::show)),
             ("malleable", malleable.then_some(Value::Boolean(true))),
         ]);

@@ -89,6 +89,7 @@ fn typed(site: &SiteSpec, planned: &PlannedWorkload) -> Vec<String> {
     };
     value("load", shaping.load.map(|load| load.to_string()));
     value("load-factor", shaping.load_factor.map(|factor| factor.to_string()));
+    value("skip", (shaping.skip > 0).then(|| shaping.skip.to_string()));
     value("first", shaping.first.map(|first| first.to_string()));
     // Differences between classes of machines are in the scenario.
     if let [machines] = &site.partitions[..]

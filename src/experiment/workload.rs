@@ -99,6 +99,37 @@ impl Shaping {
         };
         Err(RunError::request(problem))
     }
+
+    /// The shaping with which a log is read: only as far as it is used, unless its beginning is left out. Then all parts of it share what is
+    /// read.
+    fn of_log(&self) -> Self {
+        Self { first: self.first.filter(|_| self.skip == 0), ..self.clone() }
+    }
+
+    /// The part of a log that is used, which was read as [`Shaping::of_log`] says.
+    fn part(&self, base: Base) -> Result<Base, RunError> {
+        if self.skip == 0 {
+            return Ok(base);
+        }
+        Ok(Base { source: self.cut(&base.name, base.source)?, ..base })
+    }
+
+    /// The jobs of `source` between those that are left out at its beginning and those behind the last one. Its mark is as if all had been
+    /// taken, so it needs no state of its own.
+    fn cut(&self, name: &str, mut source: Box<dyn Source>) -> Result<Box<dyn Source>, RunError> {
+        let mut skipped = 0;
+        while skipped < self.skip && source.next_job().map_err(RunError::from_opening)?.is_some() {
+            skipped += 1;
+        }
+        if self.skip > 0 && source.peek_time().map_err(RunError::from_opening)?.is_none() {
+            let problem = format!("`skip` leaves out {} jobs, and `{name}` has {skipped}", self.skip);
+            return Err(RunError::request(problem).with_hint("leave out fewer"));
+        }
+        Ok(match self.first {
+            Some(first) => Box::new(First::new(source, first)),
+            None => source,
+        })
+    }
 }
 
 impl Workload {
@@ -141,7 +172,7 @@ impl Workload {
             Self::Stdin if shaping.load.is_some() => {
                 return Err(read_once("standard input", "`--load` needs"));
             }
-            Self::Stdin => log::open_stdin(shaping)?,
+            Self::Stdin => shaping.part(log::open_stdin(&shaping.of_log())?)?,
             Self::Workflows(_) => return Err(self.no_jobs()),
             Self::Lublin(named) => open::<LublinSpec>(named, entity, shaping, progress)?,
             Self::Poisson(named) => open::<PoissonSpec>(named, entity, shaping, progress)?,
@@ -225,11 +256,13 @@ impl Workload {
             None => None,
             Some(load) => Some(self.factor_for(load, shaping, logs)?),
         };
-        let shared = logs.filter(|_| !self.is_once()).map(|logs| logs.open(path, shaping)).transpose()?;
-        let mut base = match shared.flatten() {
+        let read = shaping.of_log();
+        let shared = logs.filter(|_| !self.is_once()).map(|logs| logs.open(path, &read)).transpose()?;
+        let base = match shared.flatten() {
             Some(base) => base,
-            None => log::open(path, shaping, progress, self.is_once())?,
+            None => log::open(path, &read, progress, self.is_once())?,
         };
+        let mut base = shaping.part(base)?;
         if let Some(factor) = factor {
             base.source = Box::new(Scaled::new(base.source, factor));
         }
@@ -274,10 +307,7 @@ fn open_batsim(path: &Path, shaping: &Shaping, once: bool) -> Result<Base, RunEr
     let (file, _) = open_file(path)?;
     let read = batsim::read(&name, Box::new(file))
         .map_err(|error| RunError::request(&error).with_maybe_hint(error.hint()))?;
-    let mut source: Box<dyn Source> = Box::new(Jobs::new(read.jobs).had_once(once));
-    if let Some(first) = shaping.first {
-        source = Box::new(First::new(source, first));
-    }
+    let source = shaping.cut(&name, Box::new(Jobs::new(read.jobs).had_once(once)))?;
     Ok(Base { source, name, procs: Some(read.nb_res), header: None })
 }
 

@@ -99,7 +99,9 @@ pub struct Shaping {
     pub clean: Clean,
     /// Reduce jobs larger than the machine to its size.
     pub cap: bool,
-    /// Use only the first jobs, as many as given.
+    /// Leave out so many jobs at the beginning.
+    pub skip: u64,
+    /// Use only the first jobs of those that are left, as many as given.
     pub first: Option<u64>,
     /// Offered load to reach by scaling the gaps between submissions.
     pub load: Option<f64>,
@@ -122,6 +124,7 @@ impl Default for Shaping {
         Self {
             clean: Clean::None,
             cap: false,
+            skip: 0,
             first: None,
             load: None,
             load_factor: None,

@@ -8,7 +8,7 @@ use crate::workload::cwf::CwfSpec;
 use crate::workload::huang::HuangSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::PoissonSpec;
-use crate::workload::{Drawn, First, Generated, Generator, Source, Spec};
+use crate::workload::{Drawn, Generated, Generator, Spec};
 
 /// The jobs of the generator `G`.
 pub(super) fn open<G: Generator>(
@@ -22,11 +22,9 @@ pub(super) fn open<G: Generator>(
     let spec = G::from_named(named).map_err(RunError::request)?;
     let Drawn { jobs, procs, .. } = spec.drawn();
     let drawn = Generated::new(spec, shaping.seed, entity).map_err(RunError::request)?;
-    let mut source: Box<dyn Source> = Box::new(drawn);
-    progress.begin_jobs(shaping.first.map_or(jobs, |first| first.min(jobs)));
-    if let Some(first) = shaping.first {
-        source = Box::new(First::new(source, first));
-    }
+    let left = jobs.saturating_sub(shaping.skip);
+    progress.begin_jobs(shaping.first.map_or(left, |first| first.min(left)));
+    let source = shaping.cut(&name, Box::new(drawn))?;
     Ok(Base { source, name, procs: Some(procs), header: None })
 }
 

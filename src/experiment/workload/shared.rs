@@ -28,7 +28,7 @@ struct Shared {
 /// A log, or the error of reading it; `None` if it is too large to be kept.
 type Kept = OnceLock<Result<Option<Arc<Log>>, RunError>>;
 
-/// Everything that determines the jobs of a log.
+/// Everything that determines the jobs of a log, before any are left out at its beginning.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Reading {
     path: PathBuf,

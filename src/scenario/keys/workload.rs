@@ -45,7 +45,9 @@ keys! {
         /// Estimates of the run time: `"log"` (or the run time, if there is none), `"exact"`, `"factor:2.5"` or `"tsafrir"` (a
         /// model of users).
         estimates: EstimateSource = EstimateSource::Plain(Estimates::Log);
-        /// Number of jobs to use, in order of submission.
+        /// Number of jobs to leave out at the beginning, in order of submission, such as `20000`. The others keep their times.
+        skip: Option<u64> => "0";
+        /// Number of jobs to use, in order of submission, of those that `skip` leaves.
         first: Option<u64> => "all";
         /// Which rows of a log are skipped: `"none"` only those that cannot be run.
         clean: Option<Clean> = log.is_some().then_some(Clean::None) => "none";

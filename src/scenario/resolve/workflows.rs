@@ -69,6 +69,7 @@ impl Checker<'_> {
             ("load", keys.load.is_some()),
             ("load_factor", keys.load_factor.is_some()),
             ("estimates", keys.estimates != EstimateSource::Plain(Estimates::Log)),
+            ("skip", keys.skip.is_some()),
             ("first", keys.first.is_some()),
             ("clean", keys.clean.is_some()),
             ("cap", keys.cap.is_some()),

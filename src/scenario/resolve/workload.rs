@@ -204,6 +204,7 @@ impl Checker<'_> {
         let mut shaping = Shaping {
             clean: keys.clean.unwrap_or_default(),
             cap: keys.cap.unwrap_or(false),
+            skip: keys.skip.unwrap_or(0),
             first: keys.first,
             load: None,
             load_factor: keys.load_factor,

@@ -282,6 +282,46 @@ fn arrival_times_are_divided_by_a_load_factor() {
     assert_eq!(submits("0.5"), ["10", "30", "50"]);
 }
 
+/// A part of a log: its jobs keep their numbers and their times, and one that follows a job before it comes as it was logged.
+#[test]
+fn the_beginning_of_a_log_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = [row(1, &[]), row(2, &[]), row(3, &[(17, "2"), (18, "5")]), row(4, &[])];
+    let path = file(folder.path(), "four.swf", log(&rows.each_ref().map(String::as_str)));
+    let out = folder.path().join("out");
+    let out_text = argument(&out);
+    let of = |options: &[&str]| {
+        let ran = gridemu(&[&["replay", &path, "--policy", "easy", "--out", &out_text], options].concat());
+        assert!(ran.well().out.contains("--skip "), "{}", ran.out);
+        let again = gridemu(&["run", &argument(&out.join("scenario.toml")), "--json"]).json();
+        let written = std::fs::read_to_string(out.join("summary.json")).unwrap();
+        assert!(written.contains(again["fingerprint"].as_str().unwrap()), "{options:?}");
+        (column(&out, "job"), column(&out, "submit"))
+    };
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    assert_eq!(of(&["--skip", "2"]), (texts(&["3", "4"]), texts(&["30", "40"])));
+    assert_eq!(of(&["--skip", "1", "--first", "2"]), (texts(&["2", "3"]), texts(&["20", "30"])));
+    assert_eq!(of(&["--skip", "2", "--feedback"]).1, texts(&["30", "40"]));
+    // Gaps are counted from the first job that is left.
+    assert_eq!(of(&["--skip", "2", "--load-factor", "2"]).1, texts(&["30", "35"]));
+    // As the log without its beginning.
+    let rest = file(folder.path(), "rest.swf", log(&[&rows[2], &rows[3]]));
+    let prints = |path: &str, options: &[&str]| {
+        let ran =
+            gridemu(&[&["replay", path, "--policy", "easy", "--load", "0.5", "--json"], options].concat());
+        ran.json()["fingerprint"].clone()
+    };
+    assert_eq!(prints(&path, &["--skip", "2"]), prints(&rest, &[]));
+    for all in ["4", "5"] {
+        let problem = format!("`skip` leaves out {all} jobs, and `four.swf` has 4");
+        gridemu(&["replay", &path, "--policy", "easy", "--skip", all])
+            .ends(2, &[&problem, "hint: leave out fewer"]);
+    }
+    let generated = ["replay", "lublin[jobs=9]", "--policy", "easy", "--json"];
+    let summary = gridemu(&[&generated[..], &["--skip", "5"]].concat()).json();
+    assert_eq!(summary["jobs"], 4);
+}
+
 /// Run times of 10 s, and estimates of 20, 21 and 5 s; the third job is killed at its estimate.
 #[test]
 fn jobs_are_classified_by_their_estimates() {

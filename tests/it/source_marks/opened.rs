@@ -94,7 +94,7 @@ fn open(written: &[Written], portal: bool) -> Option<Box<dyn Source>> {
 fn shaping(jobs: bool) -> impl Strategy<Value = Shaping> {
     let estimates = prop::sample::select(vec!["log", "exact", "factor:2.5", "tsafrir"]);
     (
-        prop::option::of(1_u64..1_500),
+        (prop_oneof![Just(0_u64), 0_u64..100], prop::option::of(1_u64..1_500)),
         estimates,
         (
             prop::option::of(prop::sample::select(vec![0.3, 0.9])),
@@ -104,11 +104,18 @@ fn shaping(jobs: bool) -> impl Strategy<Value = Shaping> {
         1_u64..4,
     )
         .prop_map(
-            move |(first, estimates, (load, load_factor), (clean, cap, feedback, malleable), seed)| {
+            move |(
+                (skip, first),
+                estimates,
+                (load, load_factor),
+                (clean, cap, feedback, malleable),
+                seed,
+            )| {
                 let estimates: EstimateSource = estimates.parse().unwrap();
                 Shaping {
                     clean: if jobs && clean { Clean::Strict } else { Clean::None },
                     cap: jobs && cap,
+                    skip,
                     first,
                     load: load.filter(|_| jobs),
                     load_factor: Some(load_factor.parse().unwrap()).filter(|_| jobs && load.is_none()),
