@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{argument, file, gridemu, with_environment};
+use super::{argument, file, gridemu, gzipped, with_environment};
 
 const SITE: &str = "[[site]]\nname = 'delft'\nmachines = [{ class = 'node', count = 64 }]\n";
 
@@ -419,6 +419,58 @@ fn the_study_of_an_optimiser_judges_its_predictions() {
     let whole = fs::read_to_string(study.join("claims.toml")).unwrap();
     let page = fs::read_to_string(study.join("../../../docs/studies/optimiser.md")).unwrap();
     for id in whole.lines().filter_map(|line| line.strip_prefix("id       = ")) {
+        assert!(page.contains(&format!("`{}`", id.trim_matches('"'))), "{id}");
+    }
+}
+
+/// The study of the budget of a search: its campaigns are as large as they say, and its claims are judged and drawn of small logs, too.
+#[test]
+fn the_study_of_the_budget_of_a_search_judges_its_predictions() {
+    let study = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/studies/search-budget");
+    let folder = tempfile::tempdir().unwrap();
+    let (small, archive) = (folder.path().join("search-budget"), folder.path().join("swf"));
+    fs::create_dir(&small).unwrap();
+    fs::create_dir(&archive).unwrap();
+    let rows = (1..=30).map(|job| {
+        let (submit, run, procs) = (job * 40, 60 + job * 97 % 500, 20 + job * 31 % 70);
+        format!("{job} {submit} -1 {run} {procs} -1 -1 {procs} 900 -1 1 1 1 1 1 1 -1 -1\n")
+    });
+    let log = gzipped(rows.collect::<String>().as_bytes());
+    let whole = fs::read_to_string(study.join("whole.toml")).unwrap();
+    for name in whole.split('"').filter_map(|word| word.strip_prefix("archive:")) {
+        fs::write(archive.join(name), &log).unwrap();
+    }
+    for entry in fs::read_dir(&study).unwrap() {
+        let entry = entry.unwrap();
+        let text = fs::read_to_string(entry.path()).unwrap();
+        let text = text.replace("first\" = 400", "first\" = 20").replace("seeds    = 30", "seeds    = 2");
+        // Two windows of small logs, each without a beginning of its own.
+        let mut windows = 0;
+        let lines = text.lines().filter_map(|line| match line.rsplit_once(", ") {
+            Some((place, skip)) if skip.ends_with("],") && place.contains("\"archive:") => {
+                windows += 1;
+                (windows <= 2).then(|| format!("{place}, {}],\n", 3 * windows))
+            }
+            _ => Some(format!("{line}\n")),
+        });
+        fs::write(small.join(entry.file_name()), lines.collect::<String>()).unwrap();
+    }
+    let with = [("GRIDEMU_DATA", argument(folder.path()))];
+    for (campaign, runs) in [("whole", 54), ("windows", 48), ("million", 24)] {
+        let path = small.join(format!("{campaign}.toml")).display().to_string();
+        let listed = with_environment(&with, &["campaign", &path, "--list", "--json", "--store", "nowhere"]);
+        assert_eq!(listed.json().as_array().unwrap().len(), runs, "{campaign}");
+    }
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let small = small.display().to_string();
+    let arguments = ["reproduce", &small, "--pages", &place("pages"), "--store", &place("store")];
+    with_environment(&with, &arguments).well();
+    let page = fs::read_to_string(folder.path().join("pages/search-budget.md")).unwrap();
+    assert!(page.contains("](search-budget/million-mean-wait") && page.contains("## Claims"), "{page}");
+    // The page of the study is of these claims.
+    let claims = fs::read_to_string(study.join("claims.toml")).unwrap();
+    let page = fs::read_to_string(study.join("../../../docs/studies/search-budget.md")).unwrap();
+    for id in claims.lines().filter_map(|line| line.strip_prefix("id       = ")) {
         assert!(page.contains(&format!("`{}`", id.trim_matches('"'))), "{id}");
     }
 }
