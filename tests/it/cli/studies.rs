@@ -466,7 +466,10 @@ fn the_study_of_the_budget_of_a_search_judges_its_predictions() {
     let arguments = ["reproduce", &small, "--pages", &place("pages"), "--store", &place("store")];
     with_environment(&with, &arguments).well();
     let page = fs::read_to_string(folder.path().join("pages/search-budget.md")).unwrap();
-    assert!(page.contains("](search-budget/million-mean-wait") && page.contains("## Claims"), "{page}");
+    assert!(
+        page.contains("](search-budget/million-mean-bounded-slowdown") && page.contains("## Claims"),
+        "{page}"
+    );
     // The page of the study is of these claims.
     let claims = fs::read_to_string(study.join("claims.toml")).unwrap();
     let page = fs::read_to_string(study.join("../../../docs/studies/search-budget.md")).unwrap();
