@@ -29,7 +29,8 @@ pub use generator::{Drawn, Generated, Generator};
 pub use merged::Merged;
 pub use shape::{
     BudgetRule, Carrying, Data, DeadlineRule, Estimated, Estimates, Factor, First, Left, LimitBasis,
-    LimitFactor, LimitRules, Limited, Malleable, Resizable, Scaled, Scaling, Shape, ShapeError, Shaped,
+    LimitFactor, LimitRules, Limited, Malleable, MalleableSpec, Resizable, Scaled, Scaling, Shape,
+    ShapeError, Shaped, SpeedupForm,
 };
 pub use source::{Jobs, Mark, Source, SourceError};
 pub use spec::{Field, Key, Reading, Setting, Spec, Word};

@@ -20,7 +20,7 @@ use crate::report;
 use crate::scenario::kind::quantity::Quantity;
 use crate::scenario::{EstimateSource, Override, Shaping, Workload};
 use crate::units::{Power, Price, Rate, Span, Time};
-use crate::workload::Factor;
+use crate::workload::{Factor, MalleableSpec};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -202,7 +202,7 @@ impl ShapingArgs {
             load_factor: self.load_factor,
             estimates: self.estimates.clone(),
             feedback: false,
-            malleable: false,
+            malleable: None,
             procs: self.procs,
             seed: self.seed,
         }
@@ -303,8 +303,8 @@ impl Args {
             return Err(RunError::request("a workload that can be read only once cannot be resumed")
                 .with_hint("give it as a file, or leave `--checkpoint` out"));
         }
-        let shaping =
-            Shaping { feedback: self.feedback, malleable: self.malleable, ..self.shaping.shaping() };
+        let malleable = self.malleable.then(MalleableSpec::default);
+        let shaping = Shaping { feedback: self.feedback, malleable, ..self.shaping.shaping() };
         let (workload, speed) = (self.workload.clone(), self.machine.speed);
         let replay = ReplayScenario { workload, shaping, speed };
         let overrides = self.overrides();

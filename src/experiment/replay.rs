@@ -94,7 +94,7 @@ impl ReplayScenario {
             ("load_factor", load_factor.as_ref().and_then(Kind::show)),
             ("skip", Some(skip).filter(|skip| *skip > 0).as_ref().and_then(Kind::show)),
             ("first", first.as_ref().and_then(Kind::show)),
-            ("malleable", malleable.then_some(Value::Boolean(true))),
+            ("malleable", malleable.is_some().then_some(Value::Boolean(true))),
         ]);
         if let Some(named) = inspected.workload.generator() {
             // A generator without a seed of its own draws the jobs that `generate` writes with the seed of the run.

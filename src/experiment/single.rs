@@ -79,7 +79,7 @@ fn typed(site: &SiteSpec, planned: &PlannedWorkload) -> Vec<String> {
         (shaping.clean != Clean::None, "--clean strict"),
         (shaping.cap, "--cap"),
         (shaping.feedback, "--feedback"),
-        (shaping.malleable, "--malleable"),
+        (shaping.malleable.is_some(), "--malleable"),
         (site.overrun, "--overrun"),
     ];
     let mut typed: Vec<String> =

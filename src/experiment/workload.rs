@@ -200,8 +200,8 @@ impl Workload {
                 source = estimated_by_users(source, named.clone(), shaping.seed, entity)?;
             }
         }
-        if shaping.malleable {
-            source = Box::new(Resizable::new(source, procs));
+        if let Some(spec) = shaping.malleable {
+            source = Box::new(Resizable::new(source, spec, procs, shaping.seed, entity));
         }
         let (timed, read) = Timed::new(source);
         Ok(Opened { source: Box::new(timed), name, procs, header, read })
@@ -229,7 +229,7 @@ impl Workload {
                 let light = Shaping {
                     load: None,
                     estimates: EstimateSource::Plain(Estimates::Log),
-                    malleable: false,
+                    malleable: None,
                     ..shaping.clone()
                 };
                 let opened = self.open(if once { shaping } else { &light }, &Progress::default())?;

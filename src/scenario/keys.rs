@@ -15,7 +15,7 @@ pub(super) use energy::{Flat, PerKwhKey, SeriesKeys};
 pub(super) use fault::FaultKeys;
 pub(super) use site::{PreemptionKeys, SiteKeys};
 pub(super) use workflow::WorkflowKeys;
-pub(super) use workload::{CoallocateKeys, OwnWorkload, WorkloadKeys};
+pub(super) use workload::{CoallocateKeys, MalleableKey, OwnWorkload, WorkloadKeys};
 
 use super::checkpoint::CheckpointPlan;
 use super::expectation::Expectation;

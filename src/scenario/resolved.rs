@@ -159,6 +159,7 @@ impl PlannedWorkload {
         let model = self.workload.generator();
         model.is_some_and(|model| !model.params.contains_key("seed"))
             || matches!(self.shaping.estimates, EstimateSource::Tsafrir(_))
+            || self.shaping.malleable.is_some_and(|malleable| malleable.share < 1.0)
             || limits
             || self.coupled.is_some_and(|coupled| coupled.share < 1.0)
     }

@@ -14,7 +14,7 @@ use crate::workload::huang::HuangSpec;
 use crate::workload::lublin::LublinSpec;
 use crate::workload::poisson::{Lengths, PoissonSpec};
 use crate::workload::tsafrir::TsafrirSpec;
-use crate::workload::{Estimates, Factor, Spec};
+use crate::workload::{Estimates, Factor, MalleableSpec, Spec};
 
 /// A workload as a user names it.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,8 +111,8 @@ pub struct Shaping {
     pub estimates: EstimateSource,
     /// Submit a job its think time after the end of the job that it follows.
     pub feedback: bool,
-    /// Jobs may run on any number of processors up to the largest machine's, which may change while they run.
-    pub malleable: bool,
+    /// Jobs that may run on other numbers of processors than they request, which may change while they run; `None` if none may.
+    pub malleable: Option<MalleableSpec>,
     /// Processors of the machine; `None` for those that the workload names.
     pub procs: Option<u32>,
     /// Seed of all random draws, unless the generator has its own.
@@ -130,7 +130,7 @@ impl Default for Shaping {
             load_factor: None,
             estimates: EstimateSource::Plain(Estimates::Log),
             feedback: false,
-            malleable: false,
+            malleable: None,
             procs: None,
             seed: 1,
         }

@@ -14,7 +14,7 @@ pub use carrying::{Carrying, Data};
 pub use estimates::{Estimated, Estimates};
 pub use first::{First, Left};
 pub use limited::{BudgetRule, DeadlineRule, LimitBasis, LimitFactor, LimitRules, Limited};
-pub use resizable::{Malleable, Resizable};
+pub use resizable::{Malleable, MalleableSpec, Resizable, SpeedupForm};
 pub use scaled::{Factor, Scaled, Scaling};
 
 use serde::Serialize;

@@ -92,7 +92,7 @@ fn of_scenario(scenario: &Scenario, policies: &Policies) -> Result<Found, RunErr
     }
     let mut workloads = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
     let resizable = |workload: &PlannedWorkload| {
-        workload.shaping.malleable || matches!(workload.workload, Workload::Huang(_))
+        workload.shaping.malleable.is_some() || matches!(workload.workload, Workload::Huang(_))
     };
     if workloads.any(resizable) {
         found.rigid = false;

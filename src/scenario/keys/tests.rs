@@ -9,6 +9,7 @@ use crate::model::{BrokerSpec, Named};
 use crate::scenario::Scenario;
 use crate::scenario::keys::churn::GroupKeys;
 use crate::scenario::keys::site::{PreemptionKeys, StorageKeys};
+use crate::scenario::keys::workload::MalleableKeys;
 use crate::scenario::kind::key::{KeyInfo, Table};
 use crate::scenario::kind::reading::read;
 use crate::scenario::kind::title;
@@ -35,7 +36,14 @@ const TABLES: [(&str, &[Part]); 14] = [
             ("coallocation.", CoallocationKeys::KEYS),
         ],
     ),
-    ("workload", &[("", WorkloadKeys::KEYS), ("coallocate.", CoallocateKeys::KEYS)]),
+    (
+        "workload",
+        &[
+            ("", WorkloadKeys::KEYS),
+            ("malleable.", MalleableKeys::KEYS),
+            ("coallocate.", CoallocateKeys::KEYS),
+        ],
+    ),
     ("workflow", &[("", WorkflowKeys::KEYS)]),
     ("churn", &[("", ChurnKeys::KEYS), ("group.", GroupKeys::KEYS)]),
     ("event", &[("", EventKeys::KEYS)]),

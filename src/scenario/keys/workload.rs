@@ -15,7 +15,7 @@ use crate::scenario::kind::reading::Reading;
 use crate::scenario::tree::{self, Node};
 use crate::scenario::workload::{EstimateSource, Workload};
 use crate::units::{Bytes, Price, Span};
-use crate::workload::{BudgetRule, DeadlineRule, Estimates, Factor};
+use crate::workload::{BudgetRule, DeadlineRule, Estimates, Factor, MalleableSpec, SpeedupForm};
 
 keys! {
     /// A workload: one of `log`, `lublin`, `poisson`, `cwf`, `huang` and `workflow`, and what is done to it.
@@ -55,9 +55,10 @@ keys! {
         cap: Option<bool> = log.is_some().then_some(false) => "false";
         /// Submit a job of a log its think time after the end of the preceding job (SWF columns 17 and 18).
         feedback: Option<bool> = log.is_some().then_some(false) => "false";
-        /// Whether [commands may change](workloads.md#malleable-jobs) the processors of its jobs (`extend` and `reduce` by `procs`, `EP` and
-        /// `RP` of a log): from one to the largest class of machines, with run times in inverse proportion.
-        malleable: Option<bool> => "false";
+        /// Whether its jobs are [malleable](workloads.md#malleable-jobs): their processors may be changed by commands (`extend` and `reduce` by `procs`, `EP` and
+        /// `RP` of a log) and by policies that resize jobs, from one to the largest class of machines, with run times in inverse proportion. A table makes a part of them malleable,
+        /// or with other sizes: `{ share = 0.5, speedup = "working-set" }`.
+        malleable: Option<MalleableKey> => "false";
         /// Data of each job that must be at the site before it can start; portal only.
         input: Option<Bytes> => "0 B";
         /// Data of each job that returns after its completion; portal only.
@@ -123,6 +124,67 @@ keys! {
         exchanges: f64 = 0.0;
         /// What its parts send to each other in a second of its run time: it costs what it takes on the link between their sites.
         traffic: Bytes = Bytes::ZERO;
+    }
+}
+
+keys! {
+    /// Which jobs of a workload are malleable, and how.
+    MalleableKeys, "a table such as `{ share = 0.5 }`" {
+        /// The share of its jobs that are malleable, drawn for each job. Those of a smaller share are among those of a larger one.
+        share: f64 = 1.0;
+        /// The fewest processors of a job, as a part of those that it requests, rounded down.
+        least: Option<f64> => "one processor; 0.5 with `working-set`";
+        /// The most processors, as a multiple of those that it requests, rounded down, and never more than the largest class of machines.
+        most: Option<f64> => "the largest class; 2 with `working-set`";
+        /// How its rate follows its processors: in proportion (`"linear"`), or with an efficiency of 80 % on the fewest processors, 65 % on those requested and 50 % on the
+        /// most, linear between (`"working-set"`, as the jobs of [`huang`](workloads.md#rigid-moldable-and-malleable-jobs)).
+        speedup: SpeedupForm = SpeedupForm::Linear;
+    }
+}
+
+/// Whether jobs are malleable: all, none, or as a table says.
+#[derive(Clone, Debug)]
+pub(in crate::scenario) enum MalleableKey {
+    /// All of them, or none.
+    All(bool),
+    /// As it says.
+    As(MalleableKeys),
+}
+
+impl MalleableKey {
+    /// Which jobs, if any.
+    pub(in crate::scenario) fn spec(&self) -> Option<MalleableSpec> {
+        match *self {
+            Self::All(all) => all.then(MalleableSpec::default),
+            Self::As(MalleableKeys { share, least, most, speedup }) => {
+                Some(MalleableSpec { share, least, most, speedup })
+            }
+        }
+    }
+}
+
+impl Kind for MalleableKey {
+    fn read(node: &Node, reading: &mut Reading<'_>) -> Option<Self> {
+        if node.table().is_some() {
+            return MalleableKeys::read(node, reading).map(Self::As);
+        }
+        let before = reading.wrongs();
+        let all = bool::read(node, reading).map(Self::All);
+        if all.is_none() {
+            reading.add_to(before, "; or a table such as `{ share = 0.5 }`");
+        }
+        all
+    }
+
+    fn show(&self) -> Option<Value> {
+        match self {
+            Self::All(all) => all.show(),
+            Self::As(keys) => keys.show(),
+        }
+    }
+
+    fn schema() -> Json {
+        json!({ "title": "true, false or a table", "anyOf": [bool::schema(), MalleableKeys::schema()] })
     }
 }
 

@@ -68,13 +68,13 @@ impl<'a> Reading<'a> {
     }
 
     /// Appends a text to the problems noted since there were `before` of them, except to those that end with a question.
-    pub(super) fn add_to(&mut self, before: usize, more: &str) {
+    pub(in crate::scenario) fn add_to(&mut self, before: usize, more: &str) {
         let noted = self.problems.since(before).iter_mut().filter(|problem| !problem.message.ends_with('?'));
         noted.for_each(|problem| problem.message += more);
     }
 
     /// The number of problems.
-    pub(super) fn wrongs(&self) -> usize {
+    pub(in crate::scenario) fn wrongs(&self) -> usize {
         self.problems.len()
     }
 

@@ -13,6 +13,7 @@ use crate::model::{
 use crate::scenario::kind::reading::Reading;
 use crate::scenario::names::near;
 use crate::scenario::tree::{self, Node};
+use crate::workload::SpeedupForm;
 
 /// A word that stands for a value.
 #[derive(Debug)]
@@ -193,6 +194,7 @@ words! {
     TaskOrder { "policy" => Self::Policy, "critical-path" => Self::CriticalPath }
     EstimateBase { "exact" => Self::Exact, "type-mean" => Self::TypeMean }
     RunTimes { "estimates" => Self::Estimates, "applications" => Self::Applications }
+    SpeedupForm { "linear" => Self::Linear, "working-set" => Self::WorkingSet }
     Sharing { "shared" => Self::Shared, "unshared" => Self::Unshared }
     Replan { "never" => Self::Never, "on-churn" => Self::OnChurn, "every-report" was "every-picture" => Self::EveryReport }
 }

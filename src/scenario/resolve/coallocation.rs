@@ -75,7 +75,7 @@ impl Checker<'_> {
                 self.wrong(&path.key(key), message);
             }
         }
-        if keys.malleable == Some(true) {
+        if keys.malleable.as_ref().is_some_and(|malleable| malleable.spec().is_some()) {
             self.wrong(
                 &path.key("malleable"),
                 "the parts of a job keep their sizes; remove it, or `coallocate`",

@@ -7,13 +7,14 @@ use super::Checker;
 use crate::model::{AtLimit, BrokerSpec, DayRates, MachineGroup, Named, NamedError, PartitionSpec, SiteSpec};
 use crate::scenario::archive;
 use crate::scenario::defaults::STDIN;
-use crate::scenario::keys::{OwnWorkload, WorkloadKeys};
+use crate::scenario::keys::{MalleableKey, OwnWorkload, WorkloadKeys};
 use crate::scenario::kind::named::Params;
 use crate::scenario::resolved::PlannedWorkload;
 use crate::scenario::tree::Path;
 use crate::scenario::workload::{EstimateSource, Shaping, Workload};
 use crate::units::Price;
 use crate::workflow;
+use crate::workload::MalleableSpec;
 use crate::workload::cwf::CwfSpec;
 use crate::workload::huang::HuangSpec;
 use crate::workload::lublin::LublinSpec;
@@ -210,7 +211,7 @@ impl Checker<'_> {
             load_factor: keys.load_factor,
             estimates: keys.estimates.clone(),
             feedback: keys.feedback.unwrap_or(false),
-            malleable: keys.malleable.unwrap_or(false),
+            malleable: self.malleable(&path.key("malleable"), keys.malleable.as_ref()),
             procs: Some(room.largest),
             seed,
         };
@@ -420,6 +421,23 @@ impl Checker<'_> {
             _ => path.clone(),
         };
         self.refuse(&path, error.to_string())
+    }
+
+    /// Which of its jobs are malleable, and how.
+    fn malleable(&mut self, path: &Path, key: Option<&MalleableKey>) -> Option<MalleableSpec> {
+        let spec = key?.spec()?;
+        let parts = [
+            ("share", Some(spec.share), 0.0..=1.0, "from 0 to 1"),
+            ("least", spec.least, 1e-6..=1.0, "above 0 and at most 1"),
+            ("most", spec.most, 1.0..=1e6, "from 1 to a million"),
+        ];
+        for (key, given, range, valid) in parts {
+            if let Some(given) = given.filter(|given| !range.contains(given)) {
+                self.wrong(&path.key(key), format!("`{key}` is {given}; it must be {valid}"));
+            }
+        }
+        // Without any, nothing about the run differs from one of rigid jobs.
+        (spec.share > 0.0).then_some(spec)
     }
 
     fn estimates(&mut self, path: &Path, estimates: &EstimateSource) {

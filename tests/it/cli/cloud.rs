@@ -107,6 +107,36 @@ fn a_generated_cloud_workload_leaves_a_legal_schedule_under_the_whole_family() {
     }
 }
 
+/// A share of the jobs of a workload is malleable, and a policy that follows the load resizes no others.
+#[test]
+fn a_part_of_the_jobs_is_malleable() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |policy: &str, share: &str, seed: u64| {
+        let text = format!(
+            "seed = {seed}\n[[site]]\nname = \"delft\"\npolicy = \"{policy}\"\n\
+             machines = [{{ class = \"node\", count = 16 }}]\n\
+             workload = {{ lublin = {{ jobs = 300, procs = 16, load = 0.9, seed = 4 }}, \
+             malleable = {{ share = {share}, speedup = \"working-set\" }} }}\n"
+        );
+        let path = file(folder.path(), "part.toml", text.into_bytes());
+        let out = folder.path().join("out");
+        gridemu(&["run", &path, "--out", &argument(&out)]).well();
+        let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+        let events = read("events.csv");
+        let resized = events.lines().filter(|line| line.contains(",resized,"));
+        let resized: std::collections::BTreeSet<String> =
+            resized.map(|line| line.split(',').nth(3).unwrap().to_owned()).collect();
+        (read("jobs.csv"), resized)
+    };
+    let follows = "gang[variant=fcfs-easy-wa,level=1,slice=none]";
+    let rigid = run("easy", "1", 1);
+    assert_eq!(run(follows, "0", 1), rigid, "without malleable jobs it is EASY");
+    let [(half, some), (other, _), (_, all)] =
+        [("0.5", 1), ("0.5", 2), ("1.0", 1)].map(|(share, seed)| run(follows, share, seed));
+    assert!(!some.is_empty() && some.len() < all.len(), "{} and {}", some.len(), all.len());
+    assert_ne!(half, other, "the seed draws which jobs are malleable");
+}
+
 /// Jobs of a log, and of a scenario, whose processors may be changed. Two jobs of 100 s on 16 processors: job 1 (8) has all from 20 on and is over
 /// at 60; job 3 (16) asks for 8 from 35 on, and takes twice as long. Job 2 is larger than the machine.
 #[test]
