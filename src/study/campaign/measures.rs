@@ -11,8 +11,8 @@ use super::outcome::Outcome;
 use crate::experiment::{Run, RunError};
 use crate::grid::Policies;
 use crate::metrics::{
-    BacklogSummary, DedicatedMeasures, ElasticSummary, FaultCounts, LimitMeasures, PerWork, Purpose,
-    Purposes, RecoverySummary, ReplanSummary, ToTheEnd,
+    BacklogSummary, DedicatedMeasures, ElasticSummary, FaultCounts, LimitMeasures, OfferedLoad, PerWork,
+    Purpose, Purposes, RecoverySummary, ReplanSummary, ToTheEnd,
 };
 use crate::model::{JobClasses, did_you_mean};
 use crate::scenario::Scenario;
@@ -106,8 +106,12 @@ fn with_ledgers(value: &mut Value) {
 
 /// The measures of a run with this summary, made before its first event.
 fn known_by(mut summary: Value) -> BTreeSet<String> {
-    // These two are created as a whole, so that their parts cannot be seen beforehand.
-    let later = [("/backlog", empty::<BacklogSummary>()), ("/churn/recovery", empty::<RecoverySummary>())];
+    // These are created as a whole, so that their parts cannot be seen beforehand.
+    let later = [
+        ("/backlog", empty::<BacklogSummary>()),
+        ("/churn/recovery", empty::<RecoverySummary>()),
+        ("/offered_load", empty::<OfferedLoad>()),
+    ];
     for (at, empty) in later {
         if let Some(value) = summary.pointer_mut(at).filter(|value| value.is_null()) {
             *value = empty;

@@ -162,6 +162,7 @@ const KNOWN: &[Known] = &[
     known("usage.idle", "idle processor time", "s", Neither, "Processor-seconds without use."),
     known("usage.dormant", "processor time of machines that were not awake", "s", Neither, "Of the idle time, that of machines that slept or were on their way to sleep or back."),
     known("usage.down", "processor time that was down", "s", Neither, "Processor-seconds of unavailable processors."),
+    known("offered_load.value", "offered load", "", Neither, "Processors × run time of all jobs, over processors × the span of their submissions."),
     known("longest_queue", "longest queue", "jobs", Lower, "Largest number of waiting jobs."),
     known("backlog.first_third", "jobs in the system, first third", "jobs", Lower, "Mean number of jobs in the system over the first third of the window."),
     known("backlog.second_third", "jobs in the system, second third", "jobs", Lower, "Mean number of jobs in the system over the second third of the window."),

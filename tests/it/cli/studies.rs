@@ -174,6 +174,20 @@ fn the_measures_of_a_campaign_are_listed() {
     assert_eq!((&wait["unit"], &wait["better"]), (&"s".into(), &"lower".into()));
 }
 
+/// The load that a generator offered is listed by the name under which runs have it.
+#[test]
+fn the_offered_load_of_a_generator_is_a_measure() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "measures = ['offered_load.*']\n[scenario]\n[[scenario.site]]\nname = 'delft'\nmachines = [{ class = 'node', count = 128 }]\nworkload = 'lublin[jobs=300,load=0.2]'\n";
+    let path = file(folder.path(), "study.toml", text);
+    let listed = gridemu(&["campaign", &path, "--list-measures", "offered"]);
+    assert!(listed.well().out.contains("\n offered_load.value "), "{}", listed.out);
+    let store = folder.path().join("store").display().to_string();
+    let table = gridemu(&["campaign", &path, "--store", &store, "--json"]).json();
+    let offered = table["rows"][0]["values"][0].as_f64().unwrap();
+    assert!((offered - 0.2).abs() < 1e-3, "{table}");
+}
+
 /// What machines draw asleep can be asked for where they have a sleep state, and only there.
 #[test]
 fn measures_of_sleep_are_those_of_machines_that_may_sleep() {
