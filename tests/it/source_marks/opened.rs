@@ -9,7 +9,7 @@ use gridemu::formats::swf::Clean;
 use gridemu::scenario::{EstimateSource, Shaping, Workload};
 use gridemu::units::Bytes;
 use gridemu::workload::cwf::Cwf;
-use gridemu::workload::{Carrying, Merged, Source};
+use gridemu::workload::{Carrying, MalleableSpec, Merged, Source, SpeedupForm};
 use proptest::prelude::*;
 
 use super::{Machine, log};
@@ -93,6 +93,7 @@ fn open(written: &[Written], portal: bool) -> Option<Box<dyn Source>> {
 
 fn shaping(jobs: bool) -> impl Strategy<Value = Shaping> {
     let estimates = prop::sample::select(vec!["log", "exact", "factor:2.5", "tsafrir"]);
+    let half = MalleableSpec { share: 0.5, speedup: SpeedupForm::WorkingSet, ..MalleableSpec::default() };
     (
         (prop_oneof![Just(0_u64), 0_u64..100], prop::option::of(1_u64..1_500)),
         estimates,
@@ -121,7 +122,7 @@ fn shaping(jobs: bool) -> impl Strategy<Value = Shaping> {
                     load_factor: Some(load_factor.parse().unwrap()).filter(|_| jobs && load.is_none()),
                     estimates,
                     feedback: jobs && feedback,
-                    malleable,
+                    malleable: malleable.then_some(half),
                     procs: Some(4),
                     seed,
                 }
