@@ -125,7 +125,7 @@ fn a_part_of_the_jobs_is_malleable() {
         let events = read("events.csv");
         let resized = events.lines().filter(|line| line.contains(",resized,"));
         let resized: std::collections::BTreeSet<String> =
-            resized.map(|line| line.split(',').nth(3).unwrap().to_owned()).collect();
+            resized.map(|line| line.split(',').nth(7).unwrap().to_owned()).collect();
         (read("jobs.csv"), resized)
     };
     let follows = "gang[variant=fcfs-easy-wa,level=1,slice=none]";
