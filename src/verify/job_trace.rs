@@ -48,6 +48,8 @@ pub(super) struct JobTrace {
     pub(super) staged: Option<Time>,
     /// Stretches since its last segment in which it stood still because of a machine; the last may be open.
     pub(super) halts: Vec<(Time, Time)>,
+    /// When it last stood still because of a machine, for however short a time.
+    pub(super) stalled: Option<Time>,
     /// How long its last transition has taken so far, and when it began.
     pub(super) taken: Span,
     pub(super) entered: Time,
@@ -102,6 +104,7 @@ impl JobTrace {
                 // One that began at that very instant has no segment before it.
                 self.first.get_or_insert(event.time);
                 self.halts.push((event.time, Time::NEVER));
+                self.stalled = Some(event.time);
             }
             EventKind::Continued => {
                 if let Some((_, to)) = self.halts.last_mut().filter(|(_, to)| *to == Time::NEVER) {

@@ -22,7 +22,10 @@ impl JobTrace {
                 && last.procs == segment.procs
                 && match segment.cause {
                     // One that a machine has interrupted is dropped, and begins anew.
-                    Cause::Suspend => last.to == segment.from && self.halts.is_empty(),
+                    Cause::Suspend => {
+                        let is_interrupted = !self.halts.is_empty() || self.stalled == Some(segment.from);
+                        last.to == segment.from && !is_interrupted
+                    }
                     _ => last.to == segment.from || self.stood_still(last.to, segment.from),
                 }
         });
