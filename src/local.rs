@@ -69,7 +69,7 @@ pub use arrivals::Arrivals;
 pub use blocker::Blocker;
 pub use book::{Book, BookError, Booking, BookingState};
 pub use decision::{
-    Compress, Decision, FreezeFacts, Packing, PlannedJob, Rule, SearchFacts, Searched, SliceFacts,
+    Compress, Decision, FreezeFacts, GroupFacts, Packing, PlannedJob, Rule, SearchFacts, Searched, SliceFacts,
 };
 pub use effort::SearchEffort;
 pub use error::{PartitionError, PolicyError, Violation};

@@ -137,6 +137,27 @@ pub struct SliceFacts {
     pub first: [Option<JobKey>; 3],
     /// The preempted jobs of each class.
     pub preempted: [Vec<JobKey>; 3],
+    /// The group of each class, if there is one.
+    pub groups: [Option<GroupFacts>; 3],
+}
+
+/// A group of waiting jobs whose order has been searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupFacts {
+    /// Its jobs that have not started, in the order of its plan.
+    pub left: Vec<JobKey>,
+    /// When it was formed.
+    pub formed: Time,
+    /// From when on its plan holds: the search may take time.
+    pub ready: Time,
+    /// How many jobs it had then.
+    pub size: u32,
+    /// Jobs that were placed, over all orders.
+    pub nodes: u64,
+    /// Orders that were completed.
+    pub orders: u64,
+    /// Whether the best order has less slowdown than that of the heuristic.
+    pub is_better: bool,
 }
 
 /// A search of a pass for the best order of the waiting jobs.

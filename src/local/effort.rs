@@ -17,6 +17,12 @@ pub struct SearchEffort {
     pub proven: u64,
     /// Decisions whose order is better than the heuristic's own.
     pub improved: u64,
+    /// Groups of medium jobs that were formed, where a policy searches for groups of jobs.
+    pub medium_groups: u64,
+    /// Groups of long jobs.
+    pub long_groups: u64,
+    /// Jobs in groups when these were formed: a job that is in two groups, one after the other, counts twice.
+    pub grouped: u64,
 }
 
 impl SearchEffort {
@@ -30,6 +36,9 @@ impl SearchEffort {
             pruned: self.pruned + other.pruned,
             proven: self.proven + other.proven,
             improved: self.improved + other.improved,
+            medium_groups: self.medium_groups + other.medium_groups,
+            long_groups: self.long_groups + other.long_groups,
+            grouped: self.grouped + other.grouped,
         }
     }
 }

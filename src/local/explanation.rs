@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Blocker, Compress, PlannedJob, Profile, SearchFacts, XFactor};
+use super::{Blocker, Compress, GroupFacts, PlannedJob, Profile, SearchFacts, XFactor};
 use crate::model::JobRef;
 use crate::units::Time;
 
@@ -231,6 +231,13 @@ pub enum Why {
     },
     /// Processors that are free belong to preempted jobs of its class.
     KeptForPreempted,
+    /// Its place in the plan of its group has not come.
+    InGroup {
+        /// The plan.
+        group: GroupFacts,
+        /// Its place among the jobs of the plan that have not started, from 1.
+        place: u32,
+    },
     /// Running jobs are being suspended for it.
     TakesOver {
         /// When the last of them has released its processors.
@@ -295,6 +302,7 @@ impl Why {
             | Self::TooFew { .. }
             | Self::CannotPreempt { .. }
             | Self::KeptForPreempted
+            | Self::InGroup { .. }
             | Self::TakesOver { .. } => Reason::NoRoom,
             Self::HeadFirst { .. }
             | Self::PlacesBefore { .. }

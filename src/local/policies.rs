@@ -14,7 +14,7 @@ pub use immediate::Immediate;
 pub use los::{Dedicated, Los, LosOptions, ShadowRule, packing};
 pub use preemptive::{Dropped, Factor, Margin, Placing};
 pub use scojo::{Scojo, ScojoOptions, Shares};
-pub use scojo_pect::{ScojoPect, ScojoPectOptions};
+pub use scojo_pect::{GroupBound, GroupChoice, GroupLimits, GroupOptions, ScojoPect, ScojoPectOptions};
 pub use selective::{Limit, Selective, SelectiveOptions, WidthRule};
 
 use super::Registry;
@@ -31,4 +31,5 @@ crate::model::standard_policies! { Registry:
     discrepancy
     gang
     scojo_pect
+    scojo_pect_groups
 }

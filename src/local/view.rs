@@ -175,6 +175,11 @@ impl<'a> View<'a> {
         ProfileAhead::new(running, self.bookings())
     }
 
+    /// The same of another profile, which has none of the reservations of the book.
+    pub fn ahead_of(&self, profile: Profile) -> ProfileAhead<'a> {
+        ProfileAhead::new(profile, self.bookings())
+    }
+
     fn profile_with<'b>(
         &self,
         end: impl Fn(JobKey, &LiveJob) -> Time,

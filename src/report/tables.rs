@@ -189,13 +189,20 @@ pub(super) fn suspensions(of: &PreemptionSummary) -> String {
 
 /// What searches took: `1,200 nodes for 40 decisions, at most 90; 30 proven best, 12 better than the heuristic`.
 pub(super) fn searches(of: &SearchEffort) -> String {
+    let groups = format!(
+        "; {} medium and {} long groups of {} jobs",
+        count(of.medium_groups),
+        count(of.long_groups),
+        count(of.grouped)
+    );
     format!(
-        "{} nodes for {} decisions, at most {}; {} proven best, {} better than the heuristic",
+        "{} nodes for {} decisions, at most {}; {} proven best, {} better than the heuristic{}",
         count(of.nodes),
         count(of.decisions),
         count(of.most_nodes),
         count(of.proven),
-        count(of.improved)
+        count(of.improved),
+        if of.grouped > 0 { &groups } else { "" }
     )
 }
 

@@ -9,7 +9,7 @@
 //! An [`OrderProblem`] places items one after the other, and takes them back. Each node costs one placement; nothing is copied or allocated for it.
 //!
 //! ```
-//! use gridemu::search::discrepancy::{DiscrepancySearch, Options, OrderProblem, Strategy};
+//! use gridemu::search::discrepancy::{DiscrepancySearch, Options, OrderProblem};
 //!
 //! /// Tasks on one machine, whose ends are summed; the heuristic has them in the order of arrival.
 //! struct Tasks {
@@ -39,7 +39,7 @@
 //!
 //! let mut tasks = Tasks { lengths: vec![5, 1, 3], placed: Vec::new() };
 //! let mut search = DiscrepancySearch::default();
-//! let found = search.run(&mut tasks, Options { strategy: Strategy::Dds, nodes: 1_000, prunes: true })?;
+//! let found = search.run(&mut tasks, Options { nodes: 1_000, ..Options::default() })?;
 //! // The shortest task first: 1 + 4 + 9.
 //! assert_eq!((search.best(), found.cost), (&[1, 2, 0][..], 14));
 //! // All six orders were visited, one, two and three of them in three iterations that begin at the root.

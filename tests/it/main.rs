@@ -49,6 +49,7 @@ mod grid_errors;
 mod grid_invariants;
 mod grid_same;
 mod grids;
+mod grouped;
 mod groups;
 mod hand_worked;
 mod held_up;

@@ -23,6 +23,14 @@ impl Case<'_> {
         if is_suspended {
             return Some(self.lacks_own());
         }
+        let group = slices.groups[class].as_ref().filter(|group| group.ready <= facts.at);
+        let planned = group.and_then(|group| Some((group, group.left.iter().position(|of| *of == job)?)));
+        if let Some((group, at)) = planned {
+            let before = group.left[..at].first().map(|first| view.waits(*first, None));
+            let (group, place) = (group.clone(), at as u32 + 1);
+            let ends = view.released_for(self.needs(), facts.free);
+            return Some(self.explanation(Why::InGroup { group, place }).blocked_by(ends).blocked_by(before));
+        }
         if self.needs() > facts.free {
             return Some(self.too_few());
         }

@@ -12,8 +12,8 @@ pub use variants::{DiscrepancyOptions, WaitBound};
 
 use self::schedule::{Candidate, Cost, Placed, Schedule};
 use crate::local::{
-    Actions, Awake, BackfillWindow, Change, Entry, FactorQueue, LocalPolicy, Phase, PlannedJob, ProfileAhead,
-    Queue, Rule, SearchEffort, SearchFacts, Searched, View,
+    Actions, Awake, BackfillWindow, Change, Entry, FactorQueue, LocalPolicy, Phase, PlannedJob, Profile,
+    ProfileAhead, Queue, Rule, SearchEffort, SearchFacts, Searched, View,
 };
 use crate::model::JobKey;
 use crate::search::discrepancy::{DiscrepancySearch, Found, Options, OrderProblem};
@@ -136,8 +136,7 @@ impl Discrepancy {
         }
         let Self { options, search, jobs, placed, .. } = self;
         let mut schedule = Schedule::new((profile, now, awake), jobs, placed);
-        let nodes = options.nodes.max(u64::from(schedule.items()));
-        let searches = Options { strategy: options.search, nodes, prunes: options.prunes };
+        let searches = options.searches(schedule.items());
         let found = search.run(&mut schedule, searches).ok()?;
         let mut started = Vec::new();
         for (place, item) in (1..).zip(search.best()) {
@@ -164,16 +163,57 @@ impl Discrepancy {
 
     /// Takes note of what a search has found.
     fn note(&mut self, found: &Found<Cost>, actions: &mut Actions) {
-        let Found { nodes, pruned, leaves, discrepancies, is_proven, .. } = *found;
+        self.effort = self.effort.and(effort(found));
+        let Found { nodes, leaves, discrepancies, is_proven, .. } = *found;
         let is_better = found.cost < found.heuristic;
-        let (proven, improved) = (is_proven.into(), is_better.into());
-        let effort = SearchEffort { decisions: 1, nodes, most_nodes: nodes, pruned, proven, improved };
-        self.effort = self.effort.and(effort);
         if let Some(facts) = searched(actions) {
             let orders = leaves;
             facts.found = Some(SearchFacts { nodes, orders, discrepancies, is_better, is_proven });
             facts.first = facts.plan.first().map(|first| first.job);
         }
+    }
+}
+
+impl DiscrepancyOptions {
+    /// The best order of these jobs that a search finds in which to plan them beside the profile, and what it took.
+    pub(super) fn best_order(
+        &self,
+        view: &View<'_>,
+        profile: Profile,
+        entries: &[Entry],
+    ) -> Option<(Vec<Entry>, SearchEffort)> {
+        let now = view.now();
+        let longest = entries.iter().map(|entry| now.since(view.job(entry.job).ready())).max()?;
+        let bound = if let WaitBound::Fixed(bound) = self.bound { bound } else { longest };
+        let candidate = |entry: &Entry| Candidate::new(*entry, view.job(entry.job).ready(), bound, now);
+        let mut jobs: Vec<Candidate> = entries.iter().map(candidate).collect();
+        let (room, mut placed) = ((view.ahead_of(profile), now, Awake::ALL), Vec::new());
+        let mut schedule = Schedule::new(room, &mut jobs, &mut placed);
+        let mut search = DiscrepancySearch::default();
+        let searches = self.searches(schedule.items());
+        let found = search.run(&mut schedule, searches).ok()?;
+        Some((search.best().iter().map(|item| entries[*item as usize]).collect(), effort(&found)))
+    }
+
+    /// How a search goes for so many jobs.
+    fn searches(&self, jobs: u32) -> Options {
+        let nodes = self.nodes.max(u64::from(jobs));
+        Options { strategy: self.search, nodes, prunes: self.prunes, ..Options::default() }
+    }
+}
+
+/// What a search took.
+fn effort(found: &Found<Cost>) -> SearchEffort {
+    let Found { nodes, pruned, is_proven, .. } = *found;
+    let (proven, improved) = (is_proven.into(), (found.cost < found.heuristic).into());
+    SearchEffort {
+        decisions: 1,
+        nodes,
+        most_nodes: nodes,
+        pruned,
+        proven,
+        improved,
+        ..SearchEffort::default()
     }
 }
 

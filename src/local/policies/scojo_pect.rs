@@ -1,17 +1,22 @@
 //! SCOJO-PECT: coarse time slices of job classes, with preemption to disk.
 
 mod fill;
+mod groups;
 mod queues;
 mod slices;
 mod variants;
 
 use serde::{Deserialize, Serialize};
+pub use groups::{GroupBound, GroupChoice, GroupLimits, GroupOptions};
 pub use variants::ScojoPectOptions;
+pub(super) use groups::info as groups_info;
 pub(super) use variants::info;
 
+use self::groups::Groups;
 use self::queues::Queues;
 use self::slices::Slice;
-use crate::local::{Actions, Change, LocalPolicy, Phase, Rule, SliceFacts, View};
+use crate::local::{Actions, Change, LocalPolicy, Phase, Rule, SearchEffort, SliceFacts, View};
+use crate::units::Time;
 
 /// SCOJO-PECT [B. Esbaugh, A. C. Sodan, *Preemption and share control in parallel grid job scheduling*, 2007; as A. K. Kanavallil, *Group optimization
 /// in SCOJO-PECT*, MS thesis, 2007, chapters 4 and 6, describes it].
@@ -22,6 +27,8 @@ use crate::local::{Actions, Change, LocalPolicy, Phase, Rule, SliceFacts, View};
 #[derive(Clone, Debug)]
 pub struct ScojoPect {
     options: ScojoPectOptions,
+    /// Whether jobs form groups, and how.
+    groups: Option<GroupOptions>,
     kept: Kept,
 }
 
@@ -31,22 +38,33 @@ struct Kept {
     queues: Queues,
     /// The slice that there is, or that there was last.
     slice: Option<Slice>,
+    groups: Groups,
 }
 
 impl ScojoPect {
     /// A policy with these parameters.
     pub fn new(options: ScojoPectOptions) -> Self {
-        Self { options, kept: Kept::default() }
+        Self { options, groups: None, kept: Kept::default() }
+    }
+
+    /// The same with groups of medium and of long jobs, whose orders are searched.
+    #[must_use]
+    pub fn with_groups(self, groups: GroupOptions) -> Self {
+        Self { groups: Some(groups), ..self }
     }
 
     /// The facts of a pass.
-    fn facts(&self) -> Rule {
-        let Kept { queues, slice } = &self.kept;
+    fn facts(&self, now: Time) -> Rule {
+        let Kept { queues, slice, groups } = &self.kept;
         Rule::Slices(SliceFacts {
             bounds: self.options.bounds,
             slice: slice.map(|slice| (slice.class, slice.begins, slice.ends)),
-            first: queues.0.each_ref().map(|queue| queue.waiting.values().next().copied()),
+            first: std::array::from_fn(|class| {
+                let planned = groups.plan(class, now).and_then(|plan| Some(plan.jobs.first()?.1));
+                planned.or_else(|| queues.0[class].waiting.values().next().copied())
+            }),
             preempted: queues.0.each_ref().map(|queue| queue.preempted.values().copied().collect()),
+            groups: groups.facts(),
         })
     }
 }
@@ -60,6 +78,7 @@ impl LocalPolicy for ScojoPect {
             }
             Change::Withdrawn(job) | Change::Ended(job) => {
                 queues.remove(view.job(job).seq());
+                self.kept.groups.remove(view.job(job).seq());
             }
             Change::Suspended(job) => {
                 let seq = view.job(job).seq();
@@ -93,11 +112,18 @@ impl LocalPolicy for ScojoPect {
                 if others && needs.iter().any(|need| need.idle) {
                     actions.wake_at(slice.ends);
                 }
+                if let Some(ready) = self.kept.groups.ready(now) {
+                    actions.wake_at(ready);
+                }
             }
         }
         if let Some(trace) = actions.trace() {
-            (trace.free, trace.rule) = (free.len(), self.facts());
+            (trace.free, trace.rule) = (free.len(), self.facts(now));
         }
+    }
+
+    fn effort(&self) -> Option<SearchEffort> {
+        (self.groups.is_some() || self.options.search.is_some()).then_some(self.kept.groups.effort)
     }
 
     fn save(&self) -> Vec<u8> {

@@ -3,6 +3,7 @@
 use crate::experiment::WaitPlace;
 use crate::local::{Compress, Delay, Explanation, PlannedJob, SearchFacts, Skipped, Why};
 use crate::model::JobRef;
+use crate::report::figures::count;
 use crate::units::{Clock, counted};
 
 /// The classes of jobs that have slices.
@@ -143,6 +144,15 @@ pub fn rule(of: &Explanation) -> String {
         Why::KeptForPreempted => {
             format!("it needs {}, but too many of them belong to preempted jobs of its class", lacks())
         }
+        Why::InGroup { group, place } => format!(
+            "it is number {place} of the {} left of a group of {} that was formed at {}, and beside those before it it does not fit now; the search put it there: {} of {} by the sum of slowdowns ({} nodes)",
+            counted(group.left.len(), "job"),
+            group.size,
+            Clock(group.formed),
+            if group.is_better { "better than that of the heuristic, and among the best" } else { "the order of the heuristic, the best" },
+            counted(usize::try_from(group.orders).unwrap_or(usize::MAX), "order"),
+            count(group.nodes)
+        ),
         Why::TakesOver { until } => {
             format!("running jobs are being suspended for it, the last of them until {}", Clock(*until))
         }

@@ -18,6 +18,12 @@ pub trait OrderProblem {
     /// Undoes the last placement that has not been undone.
     fn take_back(&mut self);
 
+    /// All items have been placed, in this order and at this cost: for problems that want to know more of an order than its cost. Whatever it changes it
+    /// undoes. Does nothing by default.
+    fn reached(&mut self, order: &[u32], cost: Self::Cost) {
+        _ = (order, cost);
+    }
+
     /// A lower bound of the costs of all orders, if one is known: an order of this cost ends the search. `None` is the default.
     fn least(&self) -> Option<Self::Cost> {
         None

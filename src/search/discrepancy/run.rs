@@ -17,6 +17,23 @@ pub struct Options {
     /// Branch and bound: nothing is visited below a node whose bound is not below the cost of the best order so far. That changes the nodes that are
     /// entered, and not what a search without a limit finds.
     pub prunes: bool,
+    /// So many orders are tried at most: completed, or left because of their bounds.
+    pub orders: u64,
+    /// Orders with more discrepancies are not visited.
+    pub discrepancies: u32,
+}
+
+impl Default for Options {
+    /// Depth-bounded discrepancy search with branch and bound, without a limit.
+    fn default() -> Self {
+        Self {
+            strategy: Strategy::Dds,
+            nodes: u64::MAX,
+            prunes: true,
+            orders: u64::MAX,
+            discrepancies: u32::MAX,
+        }
+    }
 }
 
 /// What a search has found, and what it took.
@@ -59,7 +76,7 @@ impl DiscrepancySearch {
         problem: &mut P,
         options: Options,
     ) -> Result<Found<P::Cost>, SearchError> {
-        let (items, Options { strategy, nodes: budget, prunes }) = (problem.items(), options);
+        let (items, Options { strategy, nodes: budget, .. }) = (problem.items(), options);
         if items == 0 {
             return Err(SearchError::NoItems);
         }
@@ -77,21 +94,21 @@ impl DiscrepancySearch {
             best_order,
             best: None,
             heuristic: None,
-            prunes,
+            options,
             least,
-            budget,
             nodes: 0,
             pruned: 0,
             leaves: 0,
             is_least: false,
+            is_cut: false,
         };
         let is_whole = (0..strategy.iterations(items - 1)).all(|k| walk(&mut tree, strategy, k, path));
-        let Permutations { best, heuristic, nodes, pruned, leaves, is_least, .. } = tree;
+        let Permutations { best, heuristic, nodes, pruned, leaves, is_least, is_cut, .. } = tree;
         let (Some(best), Some(heuristic)) = (best, heuristic) else {
             return Err(SearchError::Budget { nodes: budget, items });
         };
         let Best { cost, discrepancies, found_at } = best;
-        let is_proven = is_whole || is_least;
+        let is_proven = is_whole && !is_cut || is_least;
         Ok(Found { cost, heuristic, discrepancies, found_at, nodes, pruned, leaves, is_proven })
     }
 

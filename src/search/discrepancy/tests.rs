@@ -43,7 +43,7 @@ impl OrderProblem for Free {
 }
 
 fn whole(strategy: Strategy) -> Options {
-    Options { strategy, nodes: ALL, prunes: false }
+    Options { strategy, prunes: false, ..Options::default() }
 }
 
 /// The leaves of a permutation tree in the order of a strategy, and the number of nodes.
@@ -305,7 +305,7 @@ proptest! {
     fn finds_what_brute_force_finds(problem in late(), strategy in any_strategy(), prunes: bool) {
         let mut searched = problem.clone();
         let mut search = DiscrepancySearch::default();
-        let options = Options { strategy, nodes: ALL, prunes };
+        let options = Options { strategy, prunes, ..Options::default() };
         let found = search.run(&mut searched, options).unwrap();
         prop_assert!(searched.placed.is_empty());
         let least = orders(problem.items()).iter().map(|order| problem.cost(order)).min();
@@ -331,7 +331,7 @@ proptest! {
         let items = u64::from(problem.items());
         let (mut last, mut all) = (u64::MAX, 0);
         for nodes in [items, items + more / 2, items + more, ALL] {
-            let found = search.run(&mut searched, Options { strategy, nodes, prunes }).unwrap();
+            let found = search.run(&mut searched, Options { strategy, nodes, prunes, ..Options::default() }).unwrap();
             prop_assert!(searched.placed.is_empty());
             prop_assert!(found.cost <= last && found.nodes >= all);
             prop_assert_eq!(problem.cost(search.best()), found.cost);
@@ -340,12 +340,36 @@ proptest! {
             (last, all) = (found.cost, found.nodes);
         }
     }
+
+    /// With limits it visits the first orders of the whole search, or those with few discrepancies.
+    #[test]
+    fn limits_leave_out_the_last_and_the_farthest_orders(
+        items in 1_u32..6,
+        strategy in any_strategy(),
+        orders in 1_u64..40,
+        most in 0_u32..5,
+    ) {
+        let (all, _) = leaves(items, strategy);
+        let run = |options: Options| {
+            let mut problem = Free::of(items);
+            let found = DiscrepancySearch::default().run(&mut problem, options).unwrap();
+            (problem.leaves, found)
+        };
+        let (some, found) = run(Options { orders, ..whole(strategy) });
+        prop_assert_eq!(&some[..], &all[..all.len().min(orders as usize)]);
+        prop_assert_eq!(found.is_proven, some.len() == all.len());
+        let (near, found) = run(Options { discrepancies: most, ..whole(strategy) });
+        let few = |order: &&Vec<u32>| discrepancies(order).len() <= most as usize;
+        let expected: Vec<_> = all.iter().filter(few).cloned().collect();
+        prop_assert_eq!(&near, &expected);
+        prop_assert_eq!(found.is_proven, near.len() == all.len());
+    }
 }
 
 #[test]
 fn nothing_to_search_and_too_small_a_budget_are_told() {
     let run = |items, nodes| {
-        let options = Options { strategy: Strategy::Dds, nodes, prunes: true };
+        let options = Options { nodes, ..Options::default() };
         DiscrepancySearch::default().run(&mut Free::of(items), options).map(|found| found.nodes)
     };
     assert_eq!(run(0, 9), Err(SearchError::NoItems));
@@ -361,7 +385,7 @@ fn nothing_to_search_and_too_small_a_budget_are_told() {
 fn a_long_queue_is_no_deep_recursion() {
     let found = DiscrepancySearch::default().run(
         &mut Late { tasks: vec![(1, 0, 1); 200_000], placed: Vec::new(), knows_least: false },
-        Options { strategy: Strategy::Dds, nodes: 200_003, prunes: true },
+        Options { nodes: 200_003, ..Options::default() },
     );
     let found = found.unwrap();
     assert_eq!((found.leaves, found.nodes, found.discrepancies), (1, 200_003, 0));

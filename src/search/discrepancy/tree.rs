@@ -1,6 +1,7 @@
 //! The permutation tree of a problem, with its bounds and its budget.
 
 use super::problem::OrderProblem;
+use super::run::Options;
 use super::walk::{Entry, Tree};
 
 /// The items that are left, in the order of the heuristic: a list in which one can be unlinked and linked again where it was.
@@ -59,15 +60,16 @@ pub(super) struct Permutations<'a, P: OrderProblem> {
     pub(super) best: Option<Best<P::Cost>>,
     /// The cost of the first order that was visited: of each strategy it is the heuristic's own.
     pub(super) heuristic: Option<P::Cost>,
-    pub(super) prunes: bool,
+    pub(super) options: Options,
     /// A cost than which there is none lower.
     pub(super) least: Option<P::Cost>,
-    pub(super) budget: u64,
     pub(super) nodes: u64,
     pub(super) pruned: u64,
     pub(super) leaves: u64,
     /// Whether an order has the least cost.
     pub(super) is_least: bool,
+    /// Whether there are orders with too many discrepancies.
+    pub(super) is_cut: bool,
 }
 
 impl<P: OrderProblem> Tree for Permutations<'_, P> {
@@ -86,14 +88,19 @@ impl<P: OrderProblem> Tree for Permutations<'_, P> {
     }
 
     fn enter(&mut self, branch: u32, is_discrepancy: bool) -> Entry {
-        if self.nodes == self.budget || self.is_least {
+        let Options { nodes, prunes, orders, discrepancies, .. } = self.options;
+        if self.nodes == nodes || self.is_least || self.leaves + self.pruned >= orders.max(1) {
             return Entry::Over;
+        }
+        if is_discrepancy && self.discrepancies == discrepancies {
+            self.is_cut = true;
+            return Entry::Pruned;
         }
         self.nodes += 1;
         let bound = self.problem.place(branch);
         let is_better = self.best.as_ref().is_none_or(|best| bound < best.cost);
         let is_leaf = self.order.len() + 1 == self.left.end() as usize;
-        if self.prunes && !is_better && !is_leaf {
+        if prunes && !is_better && !is_leaf {
             self.pruned += 1;
             self.problem.take_back();
             return Entry::Pruned;
@@ -104,6 +111,7 @@ impl<P: OrderProblem> Tree for Permutations<'_, P> {
         if is_leaf {
             self.leaves += 1;
             self.heuristic.get_or_insert(bound);
+            self.problem.reached(self.order, bound);
             if is_better {
                 let (cost, discrepancies, found_at) = (bound, self.discrepancies, self.nodes);
                 self.best = Some(Best { cost, discrepancies, found_at });

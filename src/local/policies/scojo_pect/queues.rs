@@ -54,6 +54,13 @@ impl Queues {
         all.flat_map(|jobs| jobs.values().copied())
     }
 
+    /// Whether a job with this place in the order of arrival is there.
+    pub(super) fn has(&self, seq: u64) -> bool {
+        self.0.iter().any(|queue| {
+            [&queue.waiting, &queue.preempted, &queue.running].into_iter().any(|jobs| jobs.contains_key(&seq))
+        })
+    }
+
     /// Removes the job with this place in the order of arrival, and returns its class.
     pub(super) fn remove(&mut self, seq: u64) -> Option<usize> {
         self.0.iter_mut().position(|queue| {

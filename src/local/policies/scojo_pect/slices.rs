@@ -90,7 +90,9 @@ impl ScojoPect {
     /// Whether a job has to be written or read for a slice: one that runs would not do so in it, or a preempted one of its class would.
     fn changes(&self, view: &View<'_>, slice: Slice) -> bool {
         let Queues(queues) = &self.kept.queues;
-        let (filled, _) = self.filled(view, slice, true);
+        let mut filling = self.begin(view, slice, true);
+        self.complete(&mut filling, &[]);
+        let filled = filling.filled;
         let (stay, read): (Vec<_>, Vec<_>) =
             filled.resumed.into_iter().partition(|(class, seq, _)| queues[*class].running.contains_key(seq));
         let running = queues.iter().flat_map(|queue| queue.running.values());

@@ -2,6 +2,7 @@
 
 use super::ScojoPect;
 use super::queues::CLASSES;
+use crate::local::policies::discrepancy::DiscrepancyOptions;
 use crate::local::policies::preemptive::Factor;
 use crate::local::{Abilities, Built, PolicyInfo};
 use crate::model::{Named, NamedError, ParamInfo};
@@ -26,6 +27,8 @@ pub struct ScojoPectOptions {
     pub easy: bool,
     /// How many waiting jobs of a class are looked at in a pass that do not start.
     pub lookahead: u32,
+    /// How the order of the waiting jobs of the slice's class is searched; `None` for that of arrival.
+    pub search: Option<DiscrepancyOptions>,
 }
 
 impl Default for ScojoPectOptions {
@@ -39,6 +42,7 @@ impl Default for ScojoPectOptions {
             smart: true,
             easy: false,
             lookahead: 200,
+            search: None,
         }
     }
 }
@@ -99,20 +103,40 @@ const LOOKAHEAD: ParamInfo = ParamInfo {
     doc: "number of waiting jobs of each class that a pass looks at and does not start; those behind them are not looked at",
 };
 
+const ORDER: ParamInfo = ParamInfo {
+    key: "order",
+    values: "fcfs, dds-lxf-dynb or discrepancy",
+    default: "fcfs",
+    doc: "the order of the waiting jobs of the slice's class: that of arrival, or the best one that a discrepancy search with 1,000 nodes finds in each pass, without branch and bound or with it",
+};
+
+/// The parameters.
+pub(super) const PARAMS: [ParamInfo; 9] =
+    [CLASS_BOUNDS, SHARES, CYCLE, FLOOR, SWITCH, SMART, BACKFILL, LOOKAHEAD, ORDER];
+
 pub(in crate::local::policies) fn info() -> PolicyInfo {
     PolicyInfo::new("scojo-pect", build)
         .doc("Coarse time slices: short, medium and long jobs, by their estimates, have the machine in turn, for times by shares. At the end of a slice all jobs are suspended; those of the next class resume on the processors that they had and others of it start, with backfilling; jobs of other classes run on what is left until the slice ends.")
         .source("Esbaugh and Sodan 2007, as described in Kanavallil 2007, chapter 4")
-        .params(&[CLASS_BOUNDS, SHARES, CYCLE, FLOOR, SWITCH, SMART, BACKFILL, LOOKAHEAD])
+        .params(&PARAMS)
 }
 
 /// The parts of a list with slashes, if there are so many.
-fn parts<const N: usize, T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Option<[T; N]> {
+pub(super) fn parts<const N: usize, T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Option<[T; N]> {
     let parts: Option<Vec<T>> = text.split('/').map(|part| read(part.trim())).collect();
     parts?.try_into().ok()
 }
 
 fn build(named: &mut Named) -> Result<Built, NamedError> {
+    Ok((Box::new(ScojoPect::new(options(named)?)), ABLE))
+}
+
+/// What these policies can.
+pub(super) const ABLE: Abilities =
+    Abilities { preempts: true, same_processors: true, picks_processors: true, ..Abilities::PLAIN };
+
+/// Takes the parameters of the slices.
+pub(super) fn options(named: &mut Named) -> Result<ScojoPectOptions, NamedError> {
     let mut options = ScojoPectOptions::default();
     let name = named.name.clone();
     let bad = |key: &str, value: &str, expected: &str| NamedError::bad_value(&name, key, value, expected);
@@ -155,7 +179,8 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
     options.easy = named.take_choice(BACKFILL.key, &kinds)?.unwrap_or(options.easy);
     let jobs = "a number of jobs, from 1 to 4294967295";
     options.lookahead = named.take_within(LOOKAHEAD.key, 1.., jobs)?.unwrap_or(options.lookahead);
-    let able =
-        Abilities { preempts: true, same_processors: true, picks_processors: true, ..Abilities::PLAIN };
-    Ok((Box::new(ScojoPect::new(options)), able))
+    let search = |prunes| Some(DiscrepancyOptions { prunes, ..DiscrepancyOptions::default() });
+    let orders = [("fcfs", None), ("dds-lxf-dynb", search(false)), ("discrepancy", search(true))];
+    options.search = named.take_choice(ORDER.key, &orders)?.unwrap_or(options.search);
+    Ok(options)
 }
