@@ -10,11 +10,12 @@ use gridemu::units::Time;
 use crate::explaining::explained;
 use crate::support::{self, Ran, job, run, site};
 
-/// Short jobs take less than 10 s, long ones 70 s or more; a cycle takes 100 s, and a switch 2 s of a slice. Two to four jobs form a group, whatever they need.
-const GROUPS: &str = "classes=10 s/70 s,shares=20%/40%/40%,cycle=100 s,floor=10 s,switch=2 s,least=2/2,most=4/4,size=0/0,work=0/0,wide=100%/100%,bounded=10 s";
+/// Short jobs take less than 10 s, long ones 70 s or more; a cycle takes 100 s, and a switch 2 s of a slice. Jobs form a group whatever they need.
+const GROUPS: &str = "classes=10 s/70 s,shares=20%/40%/40%,cycle=100 s,floor=10 s,switch=2 s,size=0/0,work=0/0,wide=100%/100%,bounded=10 s";
 
+/// Two to four jobs form a group.
 fn grouped(more: &str) -> SiteSpec {
-    site(10, &format!("scojo-pect-groups[{GROUPS}{more}]"))
+    site(10, &format!("scojo-pect-groups[{GROUPS},least=2/2,most=4/4{more}]"))
 }
 
 /// First starts in seconds.
@@ -41,8 +42,14 @@ fn a_group_is_planned_in_its_best_order() {
     // Without groups it is first come, first served.
     let plain = "scojo-pect[classes=10 s/70 s,shares=20%/40%/40%,cycle=100 s,floor=10 s,switch=2 s]";
     assert_eq!(starts(&site(10, plain), &whole()), [0, 60, 120, 140]);
-    // Three jobs do not wait before 30 s; then the shortest comes first.
-    assert_eq!(starts(&grouped(",least=3/2"), &whole()), [0, 95, 75, 60]);
+    let three = |choice: &str| {
+        let spec = format!("scojo-pect-groups[{GROUPS},least=3/2,most=4/4,choice={choice}]");
+        starts(&site(10, &spec), &whole())
+    };
+    // Three jobs do not wait before 30 s; then the shortest comes first. An order in which job 3 is before job 4 has a little more slowdown, and no more than
+    // a tenth more of response times: as told it takes the place of the other one.
+    assert_eq!(three("least"), [0, 95, 75, 60]);
+    assert_eq!(three("shorter"), [0, 95, 60, 80]);
     // A search that takes 10 s for a node is over at 42 s: it is the same plan.
     assert_eq!(starts(&grouped(",per_node=10 s"), &whole()), [0, 80, 60, 140]);
     // At 20 s a node it is over when job 2 has started.
@@ -62,9 +69,9 @@ fn what_the_search_took_is_told_and_kept() {
     }
     grid.run(&mut records).expect("it runs");
     let effort = effort(&grid);
-    // Two orders of two jobs: 4 nodes, of which the second order has the better one.
+    // Two orders of two jobs: 4 nodes. The heuristic's own is the better one.
     let (medium, long, jobs) = (effort.medium_groups, effort.long_groups, effort.grouped);
-    assert_eq!((effort.decisions, effort.nodes, effort.improved), (1, 4, 1));
+    assert_eq!((effort.decisions, effort.nodes, effort.improved), (1, 4, 0));
     assert_eq!((medium, long, jobs), (1, 0, 2));
     assert_eq!(Ran::of(&grid, records), run(&spec, &whole()));
 }
@@ -81,12 +88,12 @@ fn other_jobs_run_beside_a_plan() {
 #[test]
 fn its_place_in_the_plan_is_told() {
     let told = explained_rule(&explained(&grouped(""), &whole(), 2, 40));
-    let expected = "it is number 2 of the 2 jobs left of a group of 2 that was formed at 2 s, and beside those before it it does not fit now; the search put it there: better than that of the heuristic, and among the best of 2 orders by the sum of slowdowns (4 nodes)";
+    let expected = "it is number 2 of the 2 jobs left of a group of 2 that was formed at 2 s, and beside those before it it does not fit now; the search put it there: the order of the heuristic, the best of 2 orders by the sum of slowdowns (4 nodes)";
     assert_eq!(told, expected);
 }
 
-/// Table 3 of the thesis, of which the drawing (Figure 13) is lost and cannot be as the text tells it: job 12 arrives at 50, and the group with it is formed at 41. What the text says of it: five medium
-/// jobs form a group, the short job 13 and the long job 14 run beside it, and jobs resume where they ran.
+/// Table 3 of the thesis, of which the drawing (Figure 13) is lost and cannot be as the text tells it: job 12 arrives at 50, and the group with it is formed at 41. What the text says of it:
+/// medium jobs form a group, the short job 13 and the long job 14 run beside it, and jobs resume where they ran. Job 15 is as short as job 13, so that it is no medium one here.
 #[test]
 fn the_jobs_of_table_3() {
     let table = [
@@ -101,20 +108,14 @@ fn the_jobs_of_table_3() {
     ];
     let mut jobs = vec![job(1, 0, 8, 90)];
     jobs.extend(table.map(|(id, submit, runtime, procs)| job(id, submit, procs, runtime)));
-    // Short: 13. Long: 1 and 14.
-    let spec = site(
-        10,
-        &format!(
-            "scojo-pect-groups[{},least=5/5,most=5/5]",
-            GROUPS.replace("10 s/70 s", "15.5 s/75 s").replace("least=2/2,most=4/4,", "")
-        ),
-    );
+    let classes = GROUPS.replace("10 s/70 s", "15.5 s/75 s");
+    let spec = site(10, &format!("scojo-pect-groups[{classes},least=4/5,most=5/5]"));
     let registry = Registry::standard();
     let mut grid = support::grid(&registry, &spec, &jobs).expect("a grid");
     let mut records = Vec::new();
     grid.run(&mut records).expect("it runs");
     let effort = effort(&grid);
-    assert!(effort.medium_groups >= 1 && effort.long_groups == 0 && effort.grouped >= 5);
+    assert!(effort.medium_groups == 1 && effort.long_groups == 0 && effort.grouped >= 4, "{effort:?}");
     let ran = Ran::of(&grid, records);
     for id in std::iter::once(1).chain(8..=15) {
         let mut segments = ran.segments().filter(|segment| segment.job.0 == id);
