@@ -1,15 +1,16 @@
 //! SCOJO-PECT: coarse time slices of job classes, with preemption to disk.
 
 mod fill;
+mod group_variants;
 mod groups;
 mod queues;
 mod slices;
 mod variants;
 
-use serde::{Deserialize, Serialize};
+pub(super) use group_variants::info as groups_info;
 pub use groups::{GroupBound, GroupChoice, GroupLimits, GroupOptions};
+use serde::{Deserialize, Serialize};
 pub use variants::ScojoPectOptions;
-pub(super) use groups::info as groups_info;
 pub(super) use variants::info;
 
 use self::groups::Groups;

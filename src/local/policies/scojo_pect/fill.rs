@@ -1,9 +1,9 @@
 //! What runs in a slice.
 
 use super::groups::{Ends, Plan};
-use super::{Kept, ScojoPect};
 use super::queues::{CLASSES, Queue, Queues, goes};
 use super::slices::Slice;
+use super::{Kept, ScojoPect};
 use crate::local::{Action, Actions, Entry, Phase, Placement, Profile, View};
 use crate::model::{JobKey, ProcSet};
 use crate::units::{Rate, Span, Time};

@@ -1,6 +1,6 @@
 //! The three best orders, and which of them is taken.
 
-use super::{GroupChoice, GroupOptions};
+use super::options::{GroupChoice, GroupOptions};
 use crate::local::policies::preemptive::Factor;
 
 /// How many orders are kept.

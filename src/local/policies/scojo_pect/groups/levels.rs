@@ -2,8 +2,8 @@
 
 use super::choice::Merits;
 use super::finish::Ends;
+use super::options::{GroupBound, GroupLimits, GroupOptions};
 use super::schedule::{Member, Schedule, Weights};
-use super::{GroupLimits, GroupOptions};
 use crate::local::Profile;
 use crate::search::discrepancy::{DiscrepancySearch, Options, OrderProblem, Strategy};
 use crate::units::Time;
@@ -99,7 +99,7 @@ impl<'a> GroupSearch<'a> {
         }
         let GroupOptions { nodes, discrepancies, bound, .. } = *self.options;
         let nodes = nodes.saturating_sub(self.found.nodes).max(items.len() as u64);
-        let prunes = bound != super::GroupBound::None;
+        let prunes = bound != GroupBound::None;
         let options = Options { strategy, nodes, prunes, orders, discrepancies };
         let mut schedule = self.schedule(items);
         let Ok(found) = DiscrepancySearch::default().run(&mut schedule, options) else {

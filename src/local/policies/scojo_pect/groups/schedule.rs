@@ -1,12 +1,13 @@
 //! The schedule of a group: its jobs in some order, each at its earliest start beside what runs and the jobs before it.
 
+use crate::local::policies::preemptive::Factor;
 use crate::local::{Profile, View};
 use crate::model::JobKey;
 use crate::search::discrepancy::OrderProblem;
 use crate::units::{Span, Time};
 
 use super::choice::Best;
-use super::{GroupBound, GroupOptions};
+use super::options::{GroupBound, GroupOptions};
 
 /// A share of all the time, as [`super::super::ScojoPectOptions::shares`] are given.
 const SHARE_ONE: u64 = 100_000_000;
@@ -144,7 +145,7 @@ impl<'a> Schedule<'a> {
     /// Where it would nearly fit before that start.
     fn hole(&self, member: &Member, start: Time) -> Option<Time> {
         let factor = self.options.shift.filter(|_| start > self.weights.now)?;
-        let one = u128::from(super::Factor::ONE);
+        let one = u128::from(Factor::ONE);
         let short =
             (u128::from(member.left.micros()) * one).div_ceil(u128::from(factor.as_millionths().max(1)));
         let short = Span::from_micros(u64::try_from(short).ok()?);

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::levels::{GroupFound, GroupSearch};
+use super::options::{GroupBound, GroupChoice, GroupLimits, GroupOptions};
 use super::schedule::{Member, Weights};
-use super::{GroupBound, GroupChoice, GroupLimits, GroupOptions};
 use crate::local::Profile;
 use crate::local::policies::preemptive::Factor;
 use crate::model::JobKey;

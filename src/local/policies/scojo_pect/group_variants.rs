@@ -1,9 +1,9 @@
 //! Group optimisation by name, and its parameters.
 
-use super::{GroupBound, GroupChoice, GroupLimits, GroupOptions};
+use super::ScojoPect;
+use super::groups::{GroupBound, GroupChoice, GroupLimits, GroupOptions};
+use super::variants::{ABLE, PARAMS, options, parts};
 use crate::local::policies::preemptive::Factor;
-use crate::local::policies::scojo_pect::ScojoPect;
-use crate::local::policies::scojo_pect::variants::{ABLE, PARAMS, options, parts};
 use crate::local::{Built, PolicyInfo};
 use crate::model::{Named, NamedError, ParamInfo};
 use crate::search::discrepancy::Strategy;
