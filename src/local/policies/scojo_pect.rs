@@ -2,6 +2,7 @@
 
 mod fill;
 mod group_variants;
+mod grouping;
 mod groups;
 mod queues;
 mod slices;

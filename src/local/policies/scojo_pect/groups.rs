@@ -13,18 +13,14 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::finish::Ends;
-use self::finish::finish;
-use self::levels::GroupSearch;
+pub(super) use self::finish::{Ends, finish};
+pub(super) use self::levels::GroupSearch;
 pub use self::options::{GroupBound, GroupChoice, GroupLimits, GroupOptions};
-use self::schedule::{Member, Weights};
-use super::ScojoPect;
-use super::fill::Filling;
-use super::queues::{CLASSES, Queues};
-use crate::local::policies::preemptive::Factor;
-use crate::local::{GroupFacts, SearchEffort, View};
+pub(super) use self::schedule::{Member, Weights};
+use super::queues::CLASSES;
+use crate::local::{GroupFacts, SearchEffort};
 use crate::model::JobKey;
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 /// The plan of a group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -32,16 +28,16 @@ pub(super) struct Plan {
     /// Its jobs that have not started, in the order of the plan: place in the order of arrival, key, and the planned slowdown in parts of 2³².
     pub(super) jobs: Vec<(u64, JobKey, u64)>,
     /// The job with whose end the group is over.
-    finish: u64,
-    formed: Time,
+    pub(super) finish: u64,
+    pub(super) formed: Time,
     /// From when on it holds: the search takes its time.
-    ready: Time,
-    size: u32,
-    nodes: u64,
-    orders: u64,
-    is_better: bool,
+    pub(super) ready: Time,
+    pub(super) size: u32,
+    pub(super) nodes: u64,
+    pub(super) orders: u64,
+    pub(super) is_better: bool,
     /// When it was last held against what was planned.
-    checked: Time,
+    pub(super) checked: Time,
 }
 
 /// The groups that there are, and what searches have taken.
@@ -85,91 +81,4 @@ impl Plan {
     pub(super) fn has(&self, seq: u64) -> bool {
         self.jobs.iter().any(|(of, ..)| *of == seq)
     }
-}
-
-impl ScojoPect {
-    /// In a slice of medium or long jobs: whether its group is over, and whether there is another one.
-    pub(super) fn group(&mut self, view: &View<'_>, filling: &Filling<'_, '_>) {
-        let Some(options) = self.groups else { return };
-        let class = filling.slice.class;
-        let Some(limits) = class.checked_sub(1).map(|class| options.limits[class]) else { return };
-        let (now, queues) = (view.now(), &self.kept.queues);
-        let plan = &mut self.kept.groups.plans[class];
-        if plan.as_ref().is_some_and(|plan| plan.jobs.is_empty() || !queues.has(plan.finish)) {
-            *plan = None;
-        }
-        let weights = Weights { now, share: self.options.shares[class], bounded: options.bounded };
-        let is_new = plan.is_none();
-        let members = match plan {
-            None => members(view, queues, class, limits, weights),
-            Some(plan) => {
-                let Some(factor) = options.again.filter(|_| filling.slice.begins > plan.checked) else {
-                    return;
-                };
-                plan.checked = now;
-                let members: Vec<Member> =
-                    plan.jobs.iter().map(|(seq, job, _)| Member::new(view, *seq, *job, weights)).collect();
-                let planned: u128 = plan.jobs.iter().map(|(.., slowdown)| u128::from(*slowdown)).sum();
-                let order: Vec<u32> = (0..members.len() as u32).collect();
-                let now =
-                    GroupSearch::new(&filling.profile, &members, &options, limits, weights).slowdowns(&order);
-                let now: u128 = now.iter().map(|slowdown| u128::from(*slowdown)).sum();
-                if now * u128::from(Factor::ONE) <= planned * u128::from(factor.as_millionths()) {
-                    return;
-                }
-                members
-            }
-        };
-        if is_new && !limits.form(&members, view.capacity()) {
-            return;
-        }
-        let mut search = GroupSearch::new(&filling.profile, &members, &options, limits, weights);
-        let found = search.search(view.capacity());
-        let slowdowns = search.slowdowns(&found.order);
-        let mut ends: Vec<Ends> = filling.held.clone();
-        ends.extend(search.ends(&found.order));
-        let least = (limits.least as usize).min(members.len());
-        let finish = finish(ends, (now, view.capacity()), least, (options.drop, options.utilization));
-        let ready = now + Span::from_micros(options.per_node.micros().saturating_mul(found.nodes));
-        let jobs = found.order.iter().zip(slowdowns).map(|(item, slowdown)| {
-            let Member { seq, job, .. } = members[*item as usize];
-            (seq, job, slowdown)
-        });
-        let size = members.len() as u32;
-        let groups = &mut self.kept.groups;
-        groups.effort = groups.effort.and(SearchEffort {
-            decisions: 1,
-            nodes: found.nodes,
-            most_nodes: found.nodes,
-            pruned: found.pruned,
-            proven: u64::from(found.is_proven),
-            improved: u64::from(found.is_better),
-            medium_groups: u64::from(is_new && class == 1),
-            long_groups: u64::from(is_new && class == 2),
-            grouped: if is_new { u64::from(size) } else { 0 },
-        });
-        groups.plans[class] = Some(Plan {
-            jobs: jobs.collect(),
-            finish: finish.unwrap_or(u64::MAX),
-            formed: now,
-            ready,
-            size,
-            nodes: found.nodes,
-            orders: found.orders,
-            is_better: found.is_better,
-            checked: now.max(filling.slice.begins),
-        });
-    }
-}
-
-/// The jobs of a class that would form a group.
-fn members(
-    view: &View<'_>,
-    Queues(queues): &Queues,
-    class: usize,
-    limits: GroupLimits,
-    weights: Weights,
-) -> Vec<Member> {
-    let waiting = queues[class].waiting.iter().take(limits.most as usize);
-    waiting.map(|(seq, job)| Member::new(view, *seq, *job, weights)).collect()
 }

@@ -15,7 +15,7 @@ pub(in crate::local::policies::scojo_pect) struct Ends {
 
 /// The job with whose end a group is over [Kanavallil 2007, section 6.3.3, whose Figure 8 is lost]: in the order of ends the last one before
 /// utilization, from now until the end of the job, falls by more than `drop` to below `least_utilization`. So many planned jobs have ended by then at least.
-pub(super) fn finish(
+pub(in crate::local::policies::scojo_pect) fn finish(
     mut jobs: Vec<Ends>,
     (now, procs): (Time, u32),
     least: usize,

@@ -10,20 +10,20 @@ use crate::units::Time;
 
 /// What a search has found: the order of the plan, by the places in the order of arrival, and what it took.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct GroupFound {
-    pub(super) order: Vec<u32>,
-    pub(super) nodes: u64,
-    pub(super) pruned: u64,
-    pub(super) orders: u64,
+pub(in crate::local::policies::scojo_pect) struct GroupFound {
+    pub(in crate::local::policies::scojo_pect) order: Vec<u32>,
+    pub(in crate::local::policies::scojo_pect) nodes: u64,
+    pub(in crate::local::policies::scojo_pect) pruned: u64,
+    pub(in crate::local::policies::scojo_pect) orders: u64,
     /// Whether it has less slowdown than the order that the heuristic gives.
-    pub(super) is_better: bool,
+    pub(in crate::local::policies::scojo_pect) is_better: bool,
     /// Whether none has less, of all orders of the whole group.
-    pub(super) is_proven: bool,
+    pub(in crate::local::policies::scojo_pect) is_proven: bool,
 }
 
 /// The search for the order of a group [Kanavallil 2007, section 6.5]: first all orders of a few long and wide jobs, then, with these in the best order
 /// among the others, some orders of all jobs.
-pub(super) struct GroupSearch<'a> {
+pub(in crate::local::policies::scojo_pect) struct GroupSearch<'a> {
     /// Free processors beside what runs, and what has been fixed.
     profile: Profile,
     members: &'a [Member],
@@ -34,7 +34,7 @@ pub(super) struct GroupSearch<'a> {
 }
 
 impl<'a> GroupSearch<'a> {
-    pub(super) fn new(
+    pub(in crate::local::policies::scojo_pect) fn new(
         profile: &Profile,
         members: &'a [Member],
         options: &'a GroupOptions,
@@ -62,7 +62,7 @@ impl<'a> GroupSearch<'a> {
     }
 
     /// The slowdowns of the jobs in an order, in parts of 2³².
-    pub(super) fn slowdowns(&mut self, items: &[u32]) -> Vec<u64> {
+    pub(in crate::local::policies::scojo_pect) fn slowdowns(&mut self, items: &[u32]) -> Vec<u64> {
         let now = self.weights.now;
         let mut slowdowns = Vec::with_capacity(items.len());
         self.walk(items, |member, start, _| {
@@ -73,7 +73,7 @@ impl<'a> GroupSearch<'a> {
     }
 
     /// When the jobs in an order run.
-    pub(super) fn ends(&mut self, items: &[u32]) -> Vec<Ends> {
+    pub(in crate::local::policies::scojo_pect) fn ends(&mut self, items: &[u32]) -> Vec<Ends> {
         let mut ends = Vec::with_capacity(items.len());
         self.walk(items, |member, start, end| {
             ends.push(Ends { seq: member.seq, start, end, procs: member.procs, is_planned: true });
@@ -155,7 +155,7 @@ impl<'a> GroupSearch<'a> {
     }
 
     /// Searches. Items are members, by their places.
-    pub(super) fn search(&mut self, capacity: u32) -> GroupFound {
+    pub(in crate::local::policies::scojo_pect) fn search(&mut self, capacity: u32) -> GroupFound {
         let GroupOptions { first: (least, most), search, orders, second, fixed, .. } = *self.options;
         let limits = self.limits;
         let wide = (0_u32..).zip(self.members).filter(|(_, member)| limits.is_wide(member, capacity));

@@ -129,7 +129,7 @@ impl Default for GroupOptions {
 
 impl GroupLimits {
     /// Whether these jobs are enough for a group on so many processors.
-    pub(super) fn form(&self, members: &[Member], capacity: u32) -> bool {
+    pub(in crate::local::policies::scojo_pect) fn form(&self, members: &[Member], capacity: u32) -> bool {
         let one = u128::from(Factor::ONE);
         let machine = u128::from(capacity);
         let size: u128 = members.iter().map(|member| u128::from(member.procs)).sum();

@@ -14,22 +14,22 @@ const SHARE_ONE: u64 = 100_000_000;
 
 /// What slowdowns depend on.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Weights {
-    pub(super) now: Time,
+pub(in crate::local::policies::scojo_pect) struct Weights {
+    pub(in crate::local::policies::scojo_pect) now: Time,
     /// The share of the time that the class has: what it takes from now on takes so much longer [Kanavallil 2007, chapter 7].
-    pub(super) share: u64,
+    pub(in crate::local::policies::scojo_pect) share: u64,
     /// The least run time.
-    pub(super) bounded: Span,
+    pub(in crate::local::policies::scojo_pect) bounded: Span,
 }
 
 /// A job of a group.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Member {
-    pub(super) seq: u64,
-    pub(super) job: JobKey,
-    pub(super) procs: u32,
+pub(in crate::local::policies::scojo_pect) struct Member {
+    pub(in crate::local::policies::scojo_pect) seq: u64,
+    pub(in crate::local::policies::scojo_pect) job: JobKey,
+    pub(in crate::local::policies::scojo_pect) procs: u32,
     /// Its estimate.
-    pub(super) left: Span,
+    pub(in crate::local::policies::scojo_pect) left: Span,
     /// Its slowdown in parts of 2⁶⁴ if it started now.
     base: u128,
     /// What a microsecond until its start adds to that.
@@ -39,7 +39,12 @@ pub(super) struct Member {
 }
 
 impl Member {
-    pub(super) fn new(view: &View<'_>, seq: u64, job: JobKey, weights: Weights) -> Self {
+    pub(in crate::local::policies::scojo_pect) fn new(
+        view: &View<'_>,
+        seq: u64,
+        job: JobKey,
+        weights: Weights,
+    ) -> Self {
         let live = view.job(job);
         let waited = weights.now.since(live.ready());
         Self::of(seq, job, (live.procs(), live.estimate()), waited, weights)
