@@ -274,7 +274,7 @@ fn build(named: &mut Named) -> Result<Built, NamedError> {
     let few = |text: &str| text.parse().ok().filter(|jobs: &u32| (1..=8).contains(jobs));
     if let Some([least, most]) = pair(named, FIRST.key, jobs, few)? {
         if least > most {
-            return Err(NamedError::bad_value(&named.name, FIRST.key, &format!("{least}/{most}"), jobs));
+            return Err(NamedError::bad_value(&named.name, FIRST.key, format!("{least}/{most}"), jobs));
         }
         groups.first = (least, most);
     }
