@@ -63,7 +63,10 @@ impl Checker {
         let follows = last.to == segment.from;
         // What was interrupted goes on, or begins anew.
         let is_over = match last.cause {
-            Cause::Suspend => segment.cause != Cause::Suspend && trace.halts.is_empty(),
+            Cause::Suspend => {
+                let is_interrupted = !trace.halts.is_empty() || trace.stalled == Some(last.to);
+                segment.cause != Cause::Suspend && !is_interrupted
+            }
             _ => segment.cause == Cause::Run && follows,
         };
         let place = platform.get(last.site).zip(platform.partition(last.site, last.partition));
