@@ -302,7 +302,6 @@ impl Why {
             | Self::TooFew { .. }
             | Self::CannotPreempt { .. }
             | Self::KeptForPreempted
-            | Self::InGroup { .. }
             | Self::TakesOver { .. } => Reason::NoRoom,
             Self::HeadFirst { .. }
             | Self::PlacesBefore { .. }
@@ -318,6 +317,7 @@ impl Why {
             Self::ReservedBefore { .. } => Reason::Reserved,
             Self::WouldDelay { .. } => Reason::WouldDelay,
             Self::Planned { reason, .. } | Self::Searched { reason, .. } => *reason,
+            Self::InGroup { .. } => Reason::Planned,
             Self::Kept { .. } => Reason::Kept,
             Self::Packed { .. } => Reason::Packed,
             Self::Unsaid => Reason::Unsaid,

@@ -88,7 +88,7 @@ fn other_jobs_run_beside_a_plan() {
 #[test]
 fn its_place_in_the_plan_is_told() {
     let told = explained_rule(&explained(&grouped(""), &whole(), 2, 40));
-    let expected = "it is number 2 of the 2 jobs left of a group of 2 that was formed at 2 s, and beside those before it it does not fit now; the search put it there: the order of the heuristic, the best of 2 orders by the sum of slowdowns (4 nodes)";
+    let expected = "it is number 2 of the 2 jobs left of a group of 2 that was formed at 2 s, and beside those before it it does not fit now; its place comes from a search of 2 orders (4 nodes), which chose that of the heuristic, or one with no less slowdown";
     assert_eq!(told, expected);
 }
 

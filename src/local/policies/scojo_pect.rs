@@ -20,8 +20,8 @@ use self::slices::Slice;
 use crate::local::{Actions, Change, LocalPolicy, Phase, Rule, SearchEffort, SliceFacts, View};
 use crate::units::Time;
 
-/// SCOJO-PECT [B. Esbaugh, A. C. Sodan, *Preemption and share control in parallel grid job scheduling*, 2007; as A. K. Kanavallil, *Group optimization
-/// in SCOJO-PECT*, MS thesis, 2007, chapters 4 and 6, describes it].
+/// SCOJO-PECT [B. Esbaugh, A. C. Sodan, *Preemption and share control in parallel grid job scheduling*, 2007; as A. K. Kanavallil, *Group-based optimization
+/// for parallel job scheduling in clusters via heuristic search*, MS thesis, 2007, chapters 4 and 6, describes it].
 ///
 /// The machine belongs to one class of jobs at a time: short, medium or long ones, by their estimates. When its slice is over, all running jobs are
 /// suspended, and those of the next class resume on the processors that they had; then waiting ones of that class start, in order of arrival with

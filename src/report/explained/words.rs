@@ -145,13 +145,17 @@ pub fn rule(of: &Explanation) -> String {
             format!("it needs {}, but too many of them belong to preempted jobs of its class", lacks())
         }
         Why::InGroup { group, place } => format!(
-            "it is number {place} of the {} left of a group of {} that was formed at {}, and beside those before it it does not fit now; the search put it there: {} of {} by the sum of slowdowns ({} nodes)",
+            "it is number {place} of the {} left of a group of {} that was formed at {}, and beside those before it it does not fit now; its place comes from a search of {} ({} nodes), which chose {}",
             counted(group.left.len(), "job"),
             group.size,
             Clock(group.formed),
-            if group.is_better { "better than that of the heuristic, and among the best" } else { "the order of the heuristic, the best" },
             counted(usize::try_from(group.orders).unwrap_or(usize::MAX), "order"),
-            count(group.nodes)
+            count(group.nodes),
+            if group.is_better {
+                "one with less slowdown than that of the heuristic"
+            } else {
+                "that of the heuristic, or one with no less slowdown"
+            }
         ),
         Why::TakesOver { until } => {
             format!("running jobs are being suspended for it, the last of them until {}", Clock(*until))

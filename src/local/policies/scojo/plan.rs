@@ -108,6 +108,30 @@ impl Course {
         there.into_iter().chain(others).min()
     }
 
+    /// To the next end of jobs: of those that are there now (`ends`), or of planned ones. Numbers from [`OTHER`] on are of the second list of jobs. `planned` is told of planned ones.
+    fn go_on(
+        &mut self,
+        ends: &[(Time, u32)],
+        (jobs, others): (&Jobs, &Jobs),
+        crowds: &mut Crowds,
+        mut planned: impl FnMut(u32),
+    ) {
+        let Some(end) = self.next(ends) else { return };
+        self.time = self.time.max(end);
+        self.board.settle(crowds);
+        while let Some((_, number)) = ends.get(self.ended).filter(|(also, _)| *also == end) {
+            let job = jobs.job(*number);
+            self.board.remove(crowds, job.kind, jobs.procs(job));
+            self.ended += 1;
+        }
+        while let Some((_, number)) = self.ends.pop_if(|(also, _)| *also == end) {
+            let jobs = if number < OTHER { jobs } else { others };
+            let job = jobs.job(number % OTHER);
+            self.board.remove(crowds, job.kind, jobs.procs(job));
+            planned(number);
+        }
+    }
+
     fn insert(&mut self, end: Time, number: u32) {
         let at = self.ends.partition_point(|(other, _)| *other > end);
         self.ends.insert(at, (end, number));
@@ -297,36 +321,16 @@ impl Plan {
 
     /// To the next end of jobs.
     fn go_on(&mut self, crowds: &mut Crowds) {
-        let Some(end) = self.course.next(&self.ends) else { return };
-        self.course.time = self.course.time.max(end);
-        self.course.board.settle(crowds);
-        while let Some((_, number)) = self.ends.get(self.course.ended).filter(|(also, _)| *also == end) {
-            let job = self.jobs.job(*number);
-            self.course.board.remove(crowds, job.kind, self.jobs.procs(job));
-            self.course.ended += 1;
-        }
-        while let Some((_, number)) = self.course.ends.pop_if(|(also, _)| *also == end) {
-            let job = self.jobs.job(number);
-            self.course.board.remove(crowds, job.kind, self.jobs.procs(job));
-            self.starts[number as usize - self.count].until = self.starts.len();
-        }
+        let Self { course, ends, jobs, others, starts, count, .. } = self;
+        course.go_on(ends, (jobs, others), crowds, |number| {
+            starts[number as usize - *count].until = starts.len();
+        });
     }
 
     /// The same in the course with a candidate.
     fn go_on_with_candidate(&mut self, crowds: &mut Crowds) {
-        let Some(end) = self.other.next(&self.ends) else { return };
-        self.other.time = self.other.time.max(end);
-        self.other.board.settle(crowds);
-        while let Some((_, number)) = self.ends.get(self.other.ended).filter(|(also, _)| *also == end) {
-            let job = self.jobs.job(*number);
-            self.other.board.remove(crowds, job.kind, self.jobs.procs(job));
-            self.other.ended += 1;
-        }
-        while let Some((_, number)) = self.other.ends.pop_if(|(also, _)| *also == end) {
-            let jobs = if number < OTHER { &self.jobs } else { &self.others };
-            let job = jobs.job(number % OTHER);
-            self.other.board.remove(crowds, job.kind, jobs.procs(job));
-        }
+        let Self { other, ends, jobs, others, .. } = self;
+        other.go_on(ends, (jobs, others), crowds, |_| {});
     }
 }
 

@@ -260,9 +260,10 @@ impl ScojoPect {
             let rank = options.order.rank(live);
             Entry { rank, seq: *seq, job: *job, procs: live.procs(), estimate: live.estimate() }
         };
-        let mut entries: Vec<Entry> = queues.0[class].waiting.iter().map(entry).collect();
+        // Of a long queue the others are not looked at.
+        let first = queues.0[class].waiting.iter().take(options.lookahead as usize);
+        let mut entries: Vec<Entry> = first.map(entry).collect();
         options.order.sort(view, &mut entries);
-        entries.truncate(options.lookahead as usize);
         if entries.iter().any(|entry| entry.procs <= filling.free.len())
             && let Some((best, effort)) = options.best_order(view, filling.profile.clone(), &entries)
         {

@@ -33,8 +33,7 @@ impl ScojoPect {
                 let planned: u128 = plan.jobs.iter().map(|(.., slowdown)| u128::from(*slowdown)).sum();
                 let order: Vec<u32> = (0..members.len() as u32).collect();
                 let now =
-                    GroupSearch::new(&filling.profile, &members, &options, limits, weights).slowdowns(&order);
-                let now: u128 = now.iter().map(|slowdown| u128::from(*slowdown)).sum();
+                    GroupSearch::new(&filling.profile, &members, &options, limits, weights).slowdown(&order);
                 if now * u128::from(Factor::ONE) <= planned * u128::from(factor.as_millionths()) {
                     return;
                 }
@@ -56,8 +55,12 @@ impl ScojoPect {
             let Member { seq, job, .. } = members[*item as usize];
             (seq, job, slowdown)
         });
-        let size = members.len() as u32;
         let groups = &mut self.kept.groups;
+        // One that is searched again is the same group.
+        let (formed, size) = match &groups.plans[class] {
+            Some(plan) => (plan.formed, plan.size),
+            None => (now, members.len() as u32),
+        };
         groups.effort = groups.effort.and(SearchEffort {
             decisions: 1,
             nodes: found.nodes,
@@ -72,7 +75,7 @@ impl ScojoPect {
         groups.plans[class] = Some(Plan {
             jobs: jobs.collect(),
             finish: finish.unwrap_or(u64::MAX),
-            formed: now,
+            formed,
             ready,
             size,
             nodes: found.nodes,

@@ -15,7 +15,7 @@ pub(in crate::local::policies::scojo_pect) struct GroupFound {
     pub(in crate::local::policies::scojo_pect) nodes: u64,
     pub(in crate::local::policies::scojo_pect) pruned: u64,
     pub(in crate::local::policies::scojo_pect) orders: u64,
-    /// Whether it has less slowdown than the order that the heuristic gives.
+    /// Whether it has less slowdown than the order that the heuristic gives. One that was chosen for its makespan may have more.
     pub(in crate::local::policies::scojo_pect) is_better: bool,
     /// Whether none has less, of all orders of the whole group.
     pub(in crate::local::policies::scojo_pect) is_proven: bool,
@@ -72,6 +72,11 @@ impl<'a> GroupSearch<'a> {
         slowdowns
     }
 
+    /// Their sum.
+    pub(in crate::local::policies::scojo_pect) fn slowdown(&mut self, items: &[u32]) -> u128 {
+        self.slowdowns(items).into_iter().map(u128::from).sum()
+    }
+
     /// When the jobs in an order run.
     pub(in crate::local::policies::scojo_pect) fn ends(&mut self, items: &[u32]) -> Vec<Ends> {
         let mut ends = Vec::with_capacity(items.len());
@@ -110,7 +115,6 @@ impl<'a> GroupSearch<'a> {
         self.found.pruned += found.pruned;
         self.found.orders += found.leaves;
         self.found.is_proven = found.is_proven;
-        self.found.is_better = best.least().is_some_and(|least| least < found.heuristic);
         let orders: Vec<Vec<u32>> =
             best.orders().map(|order| order.iter().map(|item| items[*item as usize]).collect()).collect();
         let merits: Vec<Merits> = orders.iter().map(|order| self.merits(order)).collect();
@@ -171,10 +175,10 @@ impl<'a> GroupSearch<'a> {
         self.found.is_proven = false;
         let beside = self.profile.clone();
         let order = if !second {
-            merged
+            merged.clone()
         } else if fixed && !wide.is_empty() {
             self.fix(&wide);
-            let rest: Vec<u32> = merged.into_iter().filter(|item| !wide.contains(item)).collect();
+            let rest: Vec<u32> = merged.iter().copied().filter(|item| !wide.contains(item)).collect();
             let rest = self.best(&rest, search, orders);
             (self.profile, self.found.is_proven) = (beside, false);
             [wide, rest].concat()
@@ -182,17 +186,14 @@ impl<'a> GroupSearch<'a> {
             // A full group is split in two halves, which are searched one after the other, and then the whole from there on.
             let (front, back) = merged.split_at(merged.len() / 2);
             let front = self.best(front, search, orders);
-            let is_better = self.found.is_better;
             self.fix(&front);
             let back = self.best(back, search, orders);
-            let is_better = is_better || self.found.is_better;
             self.profile = beside;
-            let whole = self.best(&[front, back].concat(), search, orders);
-            self.found.is_better |= is_better;
-            whole
+            self.best(&[front, back].concat(), search, orders)
         } else {
             self.best(&merged, search, orders)
         };
+        self.found.is_better = self.slowdown(&order) < self.slowdown(&merged);
         GroupFound { order, ..self.found.clone() }
     }
 

@@ -138,7 +138,7 @@ impl GroupLimits {
         let typical = machine * u128::from(self.runtime.micros());
         members.len() >= self.least as usize
             && size * one >= machine * u128::from(self.size.as_millionths())
-            && work * one >= typical * u128::from(self.work.as_millionths())
+            && work.saturating_mul(one) >= typical.saturating_mul(u128::from(self.work.as_millionths()))
     }
 
     /// Whether a job is long and wide.

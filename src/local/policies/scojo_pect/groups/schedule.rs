@@ -60,13 +60,14 @@ impl Member {
         let over = u128::from(left.max(weights.bounded).max(Span::TICK).micros());
         let one = (1_u128 << 64) / over;
         let per = one * u128::from(SHARE_ONE) / u128::from(weights.share.max(1));
-        let base = u128::from(waited.micros()) * one + u128::from(left.micros()) * per;
+        let waiting = u128::from(waited.micros()) * one;
+        let base = waiting.saturating_add(u128::from(left.micros()).saturating_mul(per));
         Self { seq, job, procs, left, base, per, waited: waited.micros() }
     }
 
     /// Its bounded slowdown if it starts after such a time, in parts of 2⁶⁴.
     pub(super) fn slowdown(&self, until: Span) -> u128 {
-        (self.base + u128::from(until.micros()) * self.per).max(1 << 64)
+        self.base.saturating_add(u128::from(until.micros()).saturating_mul(self.per)).max(1 << 64)
     }
 
     /// Its response time, in microseconds.
