@@ -237,6 +237,8 @@ pub enum Why {
         group: GroupFacts,
         /// Its place among the jobs of the plan that have not started, from 1.
         place: u32,
+        /// Whether too few processors are free, or jobs before it in the plan need them.
+        reason: Reason,
     },
     /// Running jobs are being suspended for it.
     TakesOver {
@@ -316,8 +318,9 @@ impl Why {
             Self::HasReservation { .. } => Reason::NoRoom,
             Self::ReservedBefore { .. } => Reason::Reserved,
             Self::WouldDelay { .. } => Reason::WouldDelay,
-            Self::Planned { reason, .. } | Self::Searched { reason, .. } => *reason,
-            Self::InGroup { .. } => Reason::Planned,
+            Self::Planned { reason, .. } | Self::Searched { reason, .. } | Self::InGroup { reason, .. } => {
+                *reason
+            }
             Self::Kept { .. } => Reason::Kept,
             Self::Packed { .. } => Reason::Packed,
             Self::Unsaid => Reason::Unsaid,

@@ -1,7 +1,7 @@
 //! Classes of jobs have the machine in turn: SCOJO-PECT.
 
 use super::Case;
-use crate::local::{Blocker, Explanation, Phase, SliceFacts, Why};
+use crate::local::{Blocker, Explanation, Phase, Reason, SliceFacts, Why};
 
 impl Case<'_> {
     /// Explains a job that waits for its slice, or for room in it. `None` before the first slice.
@@ -25,13 +25,15 @@ impl Case<'_> {
         }
         let group = slices.groups[class].as_ref().filter(|group| group.ready <= facts.at);
         let planned = group.and_then(|group| Some((group, group.left.iter().position(|of| *of == job)?)));
-        if let Some((group, at)) = planned {
+        let lacks = self.needs() > facts.free;
+        if let Some((group, at)) = planned.filter(|(_, at)| lacks || *at > 0) {
+            let reason = if lacks { Reason::NoRoom } else { Reason::Behind };
+            let told = if lacks { self.too_few() } else { self.explanation(Why::OthersBefore) };
             let before = group.left[..at].first().map(|first| view.waits(*first, None));
-            let (group, place) = (group.clone(), at as u32 + 1);
-            let ends = view.released_for(self.needs(), facts.free);
-            return Some(self.explanation(Why::InGroup { group, place }).blocked_by(ends).blocked_by(before));
+            let why = Why::InGroup { group: group.clone(), place: at as u32 + 1, reason };
+            return Some(Explanation { why, ..told }.blocked_by(before));
         }
-        if self.needs() > facts.free {
+        if lacks {
             return Some(self.too_few());
         }
         let first = slices.first[class].filter(|first| *first != job);

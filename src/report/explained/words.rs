@@ -144,7 +144,7 @@ pub fn rule(of: &Explanation) -> String {
         Why::KeptForPreempted => {
             format!("it needs {}, but too many of them belong to preempted jobs of its class", lacks())
         }
-        Why::InGroup { group, place } => format!(
+        Why::InGroup { group, place, .. } => format!(
             "it is number {place} of the {} left of a group of {} that was formed at {}, and beside those before it it does not fit now; its place comes from a search of {} ({} nodes), which chose {}",
             counted(group.left.len(), "job"),
             group.size,
