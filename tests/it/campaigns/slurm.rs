@@ -218,8 +218,12 @@ fn the_largest_part_counts_each_scenario_once() {
 const SCONTROL: &str =
     "if [ \"$1\" = show ]; then echo JobState=$(cat state); else echo \"$2\" >> requeued; fi";
 
-/// Jobs of a run, so that a task takes long enough to be killed in the middle.
-const LONGER: &str = "site.main.workload.lublin.jobs=2000";
+/// Jobs of a run, so that a task takes long enough to be killed in the middle; an optimised program is faster.
+const LONGER: &str = if cfg!(debug_assertions) {
+    "site.main.workload.lublin.jobs=2000"
+} else {
+    "site.main.workload.lublin.jobs=40000"
+};
 
 /// Tasks that are killed and stopped, in their stores or in archives of them, give the table of one machine.
 fn killed_and_stopped(scratch: &[&str]) {
