@@ -175,6 +175,39 @@ impl Profile {
         }
     }
 
+    /// The earliest start from `from` to before `before` of `procs` processors for `duration`. Otherwise an instant before which there is
+    /// none, which is not before `before`: [`Time::NEVER`] if there is none at all.
+    pub(super) fn earliest_in(
+        &self,
+        from: Time,
+        before: Time,
+        duration: Span,
+        procs: u32,
+    ) -> Result<Time, Time> {
+        let procs = signed(procs);
+        let (mut start, mut at) = (from, self.step_at(from));
+        loop {
+            if self.free[at] < procs {
+                let enough = self.free[at + 1..].iter().position(|free| *free >= procs);
+                at += 1 + enough.ok_or(Time::NEVER)?;
+                start = self.times[at];
+            }
+            if start >= before {
+                return Err(start);
+            }
+            let end = start + duration;
+            let rest = self.times[at + 1..].iter().zip(&self.free[at + 1..]);
+            let few = rest.take_while(|(time, _)| **time < end).position(|(_, free)| *free < procs);
+            let Some(few) = few else { return Ok(start) };
+            at += 1 + few;
+        }
+    }
+
+    /// The number of steps.
+    pub(super) fn len(&self) -> usize {
+        self.times.len()
+    }
+
     /// The earliest start, not before `from`, of `procs` processors for `duration` that end by `to`; `None` if there is none.
     ///
     /// From the end of each place it looks back for the last step with too few, and the next place begins behind that step. Where few

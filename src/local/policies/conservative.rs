@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::local::Compress;
 use crate::local::{
-    Abilities, Actions, Awake, Change, LiveJob, LocalPolicy, Phase, PolicyInfo, Profile, Rule, Slot,
+    Abilities, Actions, Awake, Change, IndexedProfile, LiveJob, LocalPolicy, Phase, PolicyInfo, Profile, Rule, Slot,
     SlotRequest, StartEstimates, View,
 };
 use crate::model::{JobKey, ParamInfo};
@@ -58,7 +58,7 @@ pub struct Conservative {
 /// Reserved starts, and the profile that contains them and the running jobs.
 #[derive(Clone, Debug, Default)]
 struct Plan {
-    profile: Option<Profile>,
+    profile: Option<IndexedProfile>,
     waiting: Waiting,
     /// Sum of the estimates in microseconds.
     estimates: u128,
@@ -182,7 +182,7 @@ impl Conservative {
     /// Plans everything anew around the running jobs: after a change of the book or of machines, or when a job has overrun its
     /// estimate and reservations can no longer be kept. Jobs with the earliest reserved start go first.
     fn replan(&mut self, view: &View<'_>) {
-        self.plan.profile = Some(view.profile());
+        self.plan.profile = Some(view.profile().into());
         // It knows of no time to wake up.
         self.woken.clear();
         self.book = view.bookings().changes();
@@ -254,7 +254,7 @@ impl Plan {
         let Some(profile) = &mut self.profile else { return };
         let Planned { procs, estimate, .. } = planned;
         // A job fits at the end of the plan: it is not larger than the partition.
-        let earliest = |span| profile.earliest(now, span, procs).unwrap_or(Time::NEVER);
+        let mut earliest = |span| profile.earliest(now, span, procs).unwrap_or(Time::NEVER);
         (planned.start, planned.span) = (earliest(estimate), estimate);
         let held = awake.holds(procs, estimate);
         if planned.start == now && held > estimate {
@@ -449,7 +449,7 @@ impl LocalPolicy for Conservative {
         match &self.plan.profile {
             Some(profile) if !self.stale => {
                 let (now, estimate) = (view.now(), self.plan.mean_estimate());
-                let start = |procs| profile.earliest(now, estimate, procs).unwrap_or(Time::NEVER);
+                let start = |procs| Profile::earliest(profile, now, estimate, procs).unwrap_or(Time::NEVER);
                 StartEstimates::of_sizes(view.capacity(), start)
             }
             _ => view.start_estimates(),
@@ -465,7 +465,7 @@ impl LocalPolicy for Conservative {
 
     fn restore(&mut self, saved: &[u8], view: &View<'_>) -> Result<(), String> {
         let saved: Saved = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
-        let mut profile = view.profile_of_before();
+        let mut profile = IndexedProfile::from(view.profile_of_before());
         self.plan = Plan::default();
         for (job, start, span) in saved.starts {
             let live =
@@ -487,7 +487,7 @@ impl LocalPolicy for Conservative {
 
     fn adopt(&mut self, view: &View<'_>) {
         *self = Self::new(self.compress);
-        self.plan.profile = Some(view.profile());
+        self.plan.profile = Some(view.profile().into());
         self.book = view.bookings().changes();
         for job in view.jobs_in(Phase::Waiting) {
             let live = view.job(job);
