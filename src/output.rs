@@ -39,7 +39,7 @@ pub(crate) use folder::{TRACE, write_whole};
 pub use job_refs::JobRefs;
 pub use mark::{FileMark, OutputMark, OutputSync, Since};
 pub use reader::{
-    CoallocationRow, EventRow, FolderKind, FrontRow, JobRow, MachineRow, Ordered, ReadError, Rows, RunFolder,
-    SegmentRow, TaskRow, TransferRow, WorkflowRow,
+    CoallocationRow, EventRow, FolderKind, FrontRow, GroupRow, JobRow, MachineRow, Ordered, ReadError, Rows,
+    RunFolder, SegmentRow, SliceRow, TaskRow, TransferRow, WorkflowRow,
 };
 pub use trace::{TraceError, TraceFacts, write_trace};

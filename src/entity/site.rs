@@ -206,6 +206,16 @@ impl Site {
         self.partitions.iter().filter_map(Partition::effort).reduce(SearchEffort::and)
     }
 
+    /// Whether the policy of a partition tells of slices of classes of jobs.
+    pub fn has_slices(&self) -> bool {
+        self.partitions.iter().any(Partition::has_slices)
+    }
+
+    /// Whether the policy of a partition tells of groups of jobs.
+    pub fn has_groups(&self) -> bool {
+        self.partitions.iter().any(Partition::has_groups)
+    }
+
     /// Counts over all partitions, and jobs that were refused because they named none of them.
     pub fn tally(&self) -> Tally {
         let mut sum = Tally { arrived: self.refused, ..Tally::default() };

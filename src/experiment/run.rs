@@ -415,6 +415,8 @@ impl Run {
             events: true,
             workflows: self.scenario.resolved.has_workflows(),
             fronts: if output.fronts { objectives } else { &[] },
+            slices: grid.sites().any(Site::has_slices),
+            groups: grid.sites().any(Site::has_groups),
             coallocations: self.scenario.resolved.portal.iter().any(|planned| planned.coupled.is_some()),
             scenario: Some(self.scenario.text.clone()),
             batsim: output.batsim.then(|| name.clone()),

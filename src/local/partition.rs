@@ -11,6 +11,7 @@ mod elastic;
 mod end;
 mod explain;
 mod facts;
+mod notes;
 mod pass;
 mod preempt;
 mod save;

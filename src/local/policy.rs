@@ -1,6 +1,6 @@
 //! The interface of a local policy: changes in, actions out.
 
-use super::{Decision, SearchEffort, Slot, SlotRequest, StartEstimates, View, XFactor};
+use super::{Decision, Note, SearchEffort, Slot, SlotRequest, StartEstimates, View, XFactor};
 use crate::model::{EventCause, JobKey, Preemption, ProcSet};
 use crate::units::{Rate, Span, Time};
 
@@ -143,6 +143,7 @@ pub struct Preempted {
 pub struct Actions {
     pub(super) list: Vec<Action>,
     pub(super) wake: Option<Time>,
+    pub(super) notes: Vec<Note>,
     pub(super) trace: Option<Box<Decision>>,
 }
 
@@ -200,6 +201,16 @@ impl Actions {
         self.wake = Some(self.wake.map_or(at, |earlier| earlier.min(at)));
     }
 
+    /// Tells what the files of a run have of slices and groups.
+    pub fn note(&mut self, note: Note) {
+        self.notes.push(note);
+    }
+
+    /// What has been told so far.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
     /// The actions so far.
     pub fn as_slice(&self) -> &[Action] {
         &self.list
@@ -212,6 +223,7 @@ impl Actions {
 
     pub(super) fn begin(&mut self, now: Time) {
         self.list.clear();
+        self.notes.clear();
         self.wake = None;
         if let Some(trace) = &mut self.trace {
             trace.begin(now);
@@ -250,6 +262,16 @@ pub trait LocalPolicy: Send {
     /// What its decisions have taken so far, if it searches.
     fn effort(&self) -> Option<SearchEffort> {
         None
+    }
+
+    /// Whether it gives the machine to classes of jobs in turn, and [tells](Note::Slice) of its slices.
+    fn has_slices(&self) -> bool {
+        false
+    }
+
+    /// Whether it [tells](Note::Group) of groups of jobs.
+    fn has_groups(&self) -> bool {
+        false
     }
 
     /// The policy's own state for a snapshot, beyond what [`LocalPolicy::adopt`] rebuilds from the view.

@@ -50,7 +50,7 @@ impl Fingerprint {
         self.count
     }
 
-    /// Adds a record; a record of machine state or of a front changes nothing, because a run may leave them out.
+    /// Adds a record; a record of machine state, of a front, a slice or a group changes nothing, because a run may leave them out.
     pub fn add(&mut self, record: &Record) {
         match record {
             Record::Job(job) => self.add_job(job),
@@ -59,7 +59,11 @@ impl Fingerprint {
             Record::Task(task) => self.add_task(task),
             Record::Workflow(workflow) => self.add_workflow(workflow),
             Record::Transfer(transfer) => self.add_transfer(transfer),
-            Record::Machine(_) | Record::Front(_) | Record::Coallocation(_) => {}
+            Record::Machine(_)
+            | Record::Front(_)
+            | Record::Coallocation(_)
+            | Record::Slice(_)
+            | Record::Group(_) => {}
         }
     }
 

@@ -94,7 +94,9 @@ impl GridMeasures {
             | Record::Machine(_)
             | Record::Task(_)
             | Record::Front(_)
-            | Record::Coallocation(_) => {}
+            | Record::Coallocation(_)
+            | Record::Slice(_)
+            | Record::Group(_) => {}
         }
     }
 

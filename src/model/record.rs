@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::text::words;
 use super::{
-    Booked, BookingRefusal, CoallocationRecord, CommandRefusal, Elastic, FrontRecord, JobId, JobRef, Limits,
-    Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId, TaskRecord, TransferRecord, WorkflowRecord,
+    Booked, BookingRefusal, CoallocationRecord, CommandRefusal, Elastic, FrontRecord, GroupRecord, JobId,
+    JobRef, Limits, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId, SliceRecord, TaskRecord,
+    TransferRecord, WorkflowRecord,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -457,6 +458,10 @@ pub enum Record {
     Front(Box<FrontRecord>),
     /// A co-allocated job ended.
     Coallocation(Box<CoallocationRecord>),
+    /// A class of jobs got the machine of a partition.
+    Slice(SliceRecord),
+    /// A group of jobs was planned.
+    Group(Box<GroupRecord>),
 }
 
 impl Record {
@@ -472,6 +477,8 @@ impl Record {
             Self::Transfer(transfer) => transfer.end,
             Self::Front(front) => front.at,
             Self::Coallocation(job) => job.end,
+            Self::Slice(slice) => slice.time,
+            Self::Group(group) => group.time,
         }
     }
 }

@@ -35,6 +35,8 @@ const WORKFLOWS: &str = "workflows.csv";
 const TRANSFERS: &str = "transfers.csv";
 const FRONTS: &str = "fronts.csv";
 const COALLOCATIONS: &str = "coallocations.csv";
+const SLICES: &str = "slices.csv";
+const GROUPS: &str = "groups.csv";
 const SCENARIO: &str = "scenario.toml";
 /// The summary that a replay of an older gridemu wrote.
 const REPLAY: &str = "replay.json";
@@ -46,7 +48,7 @@ const SUMMARY: &str = "summary.json";
 /// A trace of the run, which is made of its tables.
 pub(crate) const TRACE: &str = "trace.json";
 /// Every file that may be in the folder.
-const ALL: [&str; 18] = [
+const ALL: [&str; 20] = [
     LEDGER,
     JOBS,
     SEGMENTS,
@@ -57,6 +59,8 @@ const ALL: [&str; 18] = [
     TRANSFERS,
     FRONTS,
     COALLOCATIONS,
+    SLICES,
+    GROUPS,
     SCENARIO,
     REPLAY,
     BATSIM,
@@ -68,7 +72,7 @@ const ALL: [&str; 18] = [
 ];
 
 /// The tables that a run may write, each with its header.
-const TABLES: [(&str, &str); 10] = [
+const TABLES: [(&str, &str); 12] = [
     (JOBS, rows::JOBS),
     (SEGMENTS, rows::SEGMENTS),
     (MACHINES, rows::MACHINES),
@@ -79,6 +83,8 @@ const TABLES: [(&str, &str); 10] = [
     (TRANSFERS, rows::TRANSFERS),
     (FRONTS, rows::FRONTS),
     (COALLOCATIONS, rows::COALLOCATIONS),
+    (SLICES, rows::SLICES),
+    (GROUPS, rows::GROUPS),
 ];
 
 /// The files that a run writes beside `jobs.csv` and `summary.json`; by default `segments.csv`.
@@ -96,6 +102,10 @@ pub struct OutputOptions {
     pub fronts: &'static [Objective],
     /// Write `coallocations.csv`.
     pub coallocations: bool,
+    /// Write `slices.csv`.
+    pub slices: bool,
+    /// Write `groups.csv`.
+    pub groups: bool,
     /// Write `scenario.toml` with this text: the scenario with all defaults.
     pub scenario: Option<String>,
     /// Write `batsim/out_jobs.csv` and the other files of Batsim, with this name of the workload.
@@ -111,6 +121,8 @@ impl Default for OutputOptions {
             workflows: false,
             fronts: &[],
             coallocations: false,
+            slices: false,
+            groups: false,
             scenario: None,
             batsim: None,
         }
@@ -137,6 +149,8 @@ impl OutputOptions {
             enacted,
             fronts,
             self.coallocations,
+            self.slices,
+            self.groups,
         ];
         let mut tables = [const { None }; TABLES.len()];
         for ((table, (name, header)), _) in tables.iter_mut().zip(TABLES).zip(written).filter(|(_, yes)| *yes)
@@ -232,6 +246,8 @@ impl OutputDir {
             transfers,
             fronts,
             coallocations,
+            slices,
+            groups,
         ] = tables;
         for record in records {
             match record {
@@ -253,6 +269,12 @@ impl OutputDir {
                 Record::Workflow(workflow) => row(workflows, |out| columns.workflow(out, workflow))?,
                 Record::Transfer(transfer) => row(transfers, |out| columns.transfer(out, transfer))?,
                 Record::Coallocation(job) => row(coallocations, |out| columns.coallocation(out, job))?,
+                Record::Slice(slice) => row(slices, |out| columns.slice(out, slice))?,
+                Record::Group(group) => {
+                    for job in &group.jobs {
+                        row(groups, |out| columns.grouped(out, group, job))?;
+                    }
+                }
                 Record::Front(front) => {
                     for (at, point) in front.points.iter().enumerate() {
                         row(fronts, |out| columns.front(out, front, at, point))?;

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 pub use error::ReadError;
 pub use rows::{
-    CoallocationRow, EventRow, FrontRow, JobRow, MachineRow, Ordered, SegmentRow, TaskRow, TransferRow,
-    WorkflowRow,
+    CoallocationRow, EventRow, FrontRow, GroupRow, JobRow, MachineRow, Ordered, SegmentRow, SliceRow,
+    TaskRow, TransferRow, WorkflowRow,
 };
 pub use table::Rows;
 
@@ -238,6 +238,22 @@ impl RunFolder {
     /// [`ReadError`] if the table lacks a column.
     pub fn fronts(&self) -> Result<Option<Rows<FrontRow>>, ReadError> {
         self.table::<FrontRow>("fronts.csv")
+    }
+
+    /// Slices of classes of jobs; `None` if no policy of the run has any.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table lacks a column.
+    pub fn slices(&self) -> Result<Option<Rows<SliceRow>>, ReadError> {
+        self.table::<SliceRow>("slices.csv")
+    }
+
+    /// Jobs in the plans of groups; `None` if no policy of the run forms any.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table lacks a column.
+    pub fn groups(&self) -> Result<Option<Rows<GroupRow>>, ReadError> {
+        self.table::<GroupRow>("groups.csv")
     }
 
     /// A table that only gridemu writes, if a whole folder was given.

@@ -4,9 +4,9 @@ use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::{Definitions, WorkflowRatios};
 use crate::model::{
-    Cause, CoallocationRecord, EventRecord, FrontPoint, FrontRecord, JobId, JobRecord, Limits, MachineRecord,
-    Origin, Outcome, ResponseParts, SegmentRecord, SiteId, TaskRecord, TransferRecord, WorkflowBounds,
-    WorkflowRecord,
+    Cause, CoallocationRecord, EventRecord, FrontPoint, FrontRecord, GroupRecord, GroupedJob, JobId,
+    JobRecord, Limits, MachineRecord, Origin, Outcome, ResponseParts, SegmentRecord, SiteId, SliceRecord,
+    TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord,
 };
 use crate::units::{Span, Time};
 
@@ -37,6 +37,11 @@ pub(super) const FRONTS: &str = "planning,at,tasks,evaluations,point,chosen,valu
 
 /// The columns of `coallocations.csv`.
 pub(super) const COALLOCATIONS: &str = "job,submitted,earliest,start,length,ended,parts,procs,sites,outcome,tries,messages,slowdown,charge,harm_proc_s,refused_by,refused";
+
+/// The columns of `slices.csv`.
+pub(super) const SLICES: &str = "time,site,partition,class,runs_from,until";
+/// The columns of `groups.csv`.
+pub(super) const GROUPS: &str = "time,site,partition,class,formed,ready,until,job,origin,start,end";
 
 /// The labels that rows need beside the record.
 #[derive(Debug)]
@@ -241,6 +246,30 @@ impl Columns {
 }
 
 impl Columns {
+    pub(super) fn slice(&self, out: &mut Vec<u8>, slice: &SliceRecord) {
+        cells::seconds(out, slice.time.micros());
+        self.names.site(out, slice.site);
+        self.names.partition(out, slice.site, slice.partition);
+        cells::word(out, slice.class.name());
+        cells::seconds(out, slice.runs_from.micros());
+        cells::seconds(out, slice.until.micros());
+    }
+
+    /// The row of a job in the plan of a group.
+    pub(super) fn grouped(&self, out: &mut Vec<u8>, group: &GroupRecord, job: &GroupedJob) {
+        cells::seconds(out, group.time.micros());
+        self.names.site(out, group.site);
+        self.names.partition(out, group.site, group.partition);
+        cells::word(out, group.class.name());
+        for time in [group.formed, group.ready, group.until] {
+            cells::seconds(out, time.micros());
+        }
+        cells::integer(out, job.job.0);
+        self.origins[job.origin as usize].write(out);
+        cells::seconds(out, job.start.micros());
+        cells::seconds(out, job.end.micros());
+    }
+
     pub(super) fn coallocation(&self, out: &mut Vec<u8>, job: &CoallocationRecord) {
         cells::integer(out, job.job.number.0);
         cells::seconds(out, job.submit.micros());

@@ -4,6 +4,7 @@
 //! whose colours are roles of a palette ([`Ink`]), so that one chart suits a light and a dark page; a `Plot` on it has the axes.
 
 mod axis;
+mod bands;
 mod column;
 mod curves;
 mod dag;
@@ -34,6 +35,7 @@ mod time_marks;
 mod time_tests;
 
 pub use axis::Axis;
+pub use bands::{GanttBand, GanttGroup, GanttSlice};
 pub use column::Column;
 pub use curves::{Curve, CurvePoint, CurvesChart};
 pub use dag::{DagChart, DagEdge, DagNode};

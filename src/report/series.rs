@@ -2,6 +2,7 @@
 //! resolution of a chart.
 
 mod along;
+mod bands;
 mod churn;
 mod differences;
 mod distribution;

@@ -3,7 +3,7 @@
 use gridemu::entity::Site;
 use gridemu::grid::{Grid, GridSave};
 use gridemu::local::{Registry, SearchEffort};
-use gridemu::model::{Job, SiteSpec};
+use gridemu::model::{GroupRecord, Job, Record, SiteSpec, SliceClass};
 use gridemu::report::explained_rule;
 use gridemu::units::Time;
 
@@ -54,6 +54,30 @@ fn a_group_is_planned_in_its_best_order() {
     assert_eq!(starts(&grouped(",per_node=10 s"), &whole()), [0, 80, 60, 140]);
     // At 20 s a node it is over when job 2 has started.
     assert_eq!(starts(&grouped(",per_node=20 s"), &whole()), [0, 60, 120, 140]);
+}
+
+#[test]
+fn a_group_is_told_with_its_plan() {
+    let told = |more: &str| {
+        let ran = run(&grouped(more), &whole());
+        let groups = ran.records.iter().filter_map(|record| match record {
+            Record::Group(group) => Some(GroupRecord::clone(group)),
+            _ => None,
+        });
+        groups.collect::<Vec<GroupRecord>>()
+    };
+    // The plan of the first case above: job 3 from 60 to 80 s, job 2 until 140 s. What takes 138 s from 2 s on takes 345 s with 40 % of the time.
+    let [group] = &told("")[..] else { panic!("one group") };
+    assert_eq!([group.time, group.formed, group.ready, group.until], [2, 2, 2, 347].map(Time::from_secs));
+    assert_eq!(group.class, SliceClass::Medium);
+    let planned = |group: &GroupRecord| -> Vec<(u64, u64, u64)> {
+        let seconds = |time: Time| time.micros() / 1_000_000;
+        group.jobs.iter().map(|job| (job.job.0, seconds(job.start), seconds(job.end))).collect()
+    };
+    assert_eq!(planned(group), [(3, 60, 80), (2, 80, 140)]);
+    // Four nodes of 10 s: the plan holds from 42 s on.
+    let [group] = &told(",per_node=10 s")[..] else { panic!("one group") };
+    assert_eq!([group.time, group.formed, group.ready], [2, 2, 42].map(Time::from_secs));
 }
 
 #[test]

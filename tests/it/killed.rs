@@ -63,6 +63,11 @@ fn cases() -> Vec<Case> {
             "tests/it/scenarios/killed/fronts.toml",
             &["--set", "checkpoint.every_events=20"],
         ),
+        Case::run(
+            "groups",
+            "tests/it/scenarios/killed/groups.toml",
+            &["--set", "checkpoint.every_events=200"],
+        ),
         // What is made of the files once the run has ended.
         Case::run(
             "followed",
@@ -91,6 +96,8 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
         "workflows.csv",
         "transfers.csv",
         "fronts.csv",
+        "slices.csv",
+        "groups.csv",
         "trace.json",
         "batsim/out_jobs.csv",
         "scenario.toml",

@@ -31,6 +31,16 @@ fn two_classes_take_turns() {
     // Job 2 runs from 102 to 150, job 1 on its old processors from 152 to 200, job 2 its last 12 s from 202. At 214 no medium job is left, and the last 2 s of
     // job 1 come after another switch.
     assert_eq!(times("", &jobs), [(0.0, 218.0), (102.0, 214.0)]);
+    // The slices, as they are told. The last one would be as long as a cycle, because its class is alone again.
+    let told = run(&site(10, &format!("scojo-pect[{SLICES}]")), &jobs).slices();
+    let slices = [
+        ("long", [0.0, 0.0, 100.0]),
+        ("medium", [100.0, 102.0, 150.0]),
+        ("long", [150.0, 152.0, 200.0]),
+        ("medium", [200.0, 202.0, 250.0]),
+        ("long", [214.0, 216.0, 314.0]),
+    ];
+    assert_eq!(told, slices);
     // With shares of 60 and 20 % the medium job has 75 s, of which it needs 62, and the long one goes on after the next switch.
     let shares = "classes=10 s/70 s,shares=20%/60%/20%,cycle=100 s,floor=10 s,switch=2 s";
     let ran = run(&site(10, &format!("scojo-pect[{shares}]")), &jobs);
@@ -64,6 +74,10 @@ fn there_is_no_switch_without_a_change() {
     // Job 3 waits for room in its class. When the slice of long jobs is over, at 100, that of medium ones has the same two jobs; nor is anything to be written or read at 120, when no
     // medium job is left. So job 1 ends after 150 s, and job 2 after 60.
     assert_eq!(times("", &jobs), [(0.0, 150.0), (60.0, 120.0), (150.0, 230.0)]);
+    let told = run(&site(10, &format!("scojo-pect[{SLICES}]")), &jobs).slices();
+    let slices =
+        [("long", [0.0, 0.0, 100.0]), ("medium", [100.0, 100.0, 150.0]), ("long", [120.0, 120.0, 220.0])];
+    assert_eq!(told, slices);
     // Without smart backfilling it would not run beside the other: job 2 has the slice from 102 to 150, job 1 that from 152 to 200, and then each the rest after a switch.
     assert_eq!(times(",smart=false", &jobs), [(0.0, 218.0), (102.0, 214.0), (218.0, 298.0)]);
 }

@@ -171,6 +171,18 @@ impl Ran {
         })
     }
 
+    /// The slices: class, and in seconds when each began, from when on jobs ran in it, and when it was to end.
+    pub(crate) fn slices(&self) -> Vec<(&'static str, [f64; 3])> {
+        let slices = self.records.iter().filter_map(|record| match record {
+            Record::Slice(slice) => {
+                let times = [slice.time, slice.runs_from, slice.until].map(Time::as_secs_f64);
+                Some((slice.class.name(), times))
+            }
+            _ => None,
+        });
+        slices.collect()
+    }
+
     pub(crate) fn segments(&self) -> impl Iterator<Item = &SegmentRecord> {
         self.records.iter().filter_map(|record| match record {
             Record::Segment(segment) => Some(segment),

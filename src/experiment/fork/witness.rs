@@ -110,6 +110,22 @@ fn described(record: &Record, sites: &[SiteSummary]) -> String {
             )
         }
         Record::Coallocation(job) => format!("the co-allocated {} at {} s", job.job, job.end),
+        Record::Slice(slice) => {
+            format!(
+                "a slice of {} jobs begins{} at {} s",
+                slice.class.name(),
+                at(slice.site.index()),
+                slice.time
+            )
+        }
+        Record::Group(group) => {
+            format!(
+                "a group of {} jobs is planned{} at {} s",
+                group.class.name(),
+                at(group.site.index()),
+                group.time
+            )
+        }
         Record::Front(front) => format!("planning {} of the broker at {} s", front.planning, front.at),
         Record::Event(EventRecord { booked: Some(booked), kind: of, site, time, .. }) => {
             format!("reservation `{}` is {}{} at {time} s", booked.name, kind(*of), at(site.index()))

@@ -47,6 +47,9 @@ impl Partition {
             return Err(self.blame(now, "wake".to_owned(), Violation::WakeNotLater));
         }
         self.count_wake(!actions.list.is_empty());
+        for note in actions.notes.drain(..) {
+            self.record_note(note, step);
+        }
         // Facts may name a job that an action removes, and its key is reused.
         let mut removed = false;
         for action in actions.list.drain(..) {

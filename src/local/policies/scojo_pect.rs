@@ -128,6 +128,14 @@ impl LocalPolicy for ScojoPect {
         (self.groups.is_some() || self.options.search.is_some()).then_some(self.kept.groups.effort)
     }
 
+    fn has_slices(&self) -> bool {
+        true
+    }
+
+    fn has_groups(&self) -> bool {
+        self.groups.is_some()
+    }
+
     fn save(&self) -> Vec<u8> {
         postcard::to_stdvec(&self.kept).unwrap_or_default()
     }

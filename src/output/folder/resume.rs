@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::lock::FolderLock;
 use super::{
-    BATSIM, EVENTS, FRONTS, LEDGER, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS, STATES,
-    SUMMARY, TABLES, TASKS, TRACE, WORKFLOWS,
+    BATSIM, EVENTS, FRONTS, GROUPS, LEDGER, MACHINES, OutputDir, OutputOptions, REPLAY, SCENARIO, SEGMENTS,
+    SLICES, STATES, SUMMARY, TABLES, TASKS, TRACE, WORKFLOWS,
 };
 use super::{create_folder, part_of, remove, remove_stale, write_whole};
 use crate::metrics::Definitions;
@@ -93,10 +93,8 @@ impl OutputDir {
             return Err(error);
         }
         // Without a summary the folder is not that of a finished run, whatever happens next.
-        let [tables, others] = [
-            [SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, FRONTS],
-            [SUMMARY, LEDGER, SCENARIO, REPLAY, BATSIM, STATES],
-        ];
+        let tables = [SEGMENTS, MACHINES, EVENTS, TASKS, WORKFLOWS, FRONTS, SLICES, GROUPS];
+        let others = [SUMMARY, LEDGER, SCENARIO, REPLAY, BATSIM, STATES];
         for stale in tables.into_iter().chain(others) {
             remove(&to.join(stale))?;
         }
@@ -117,7 +115,7 @@ fn copy(from: PathBuf, to: PathBuf, file: &FileMark) -> Result<(), OutputError> 
 enum Past {
     /// A file that matches it.
     Marked(MarkedFile),
-    /// Nothing: a fork goes on with a policy that keeps fronts, and the one before kept none. It begins with this header.
+    /// Nothing: a fork goes on with a policy that keeps fronts, or has slices or groups, and the one before had none. It begins with this header.
     New { name: String, header: String },
 }
 
@@ -135,7 +133,7 @@ fn past(folder: &Path, name: &str, header: &str, mark: &OutputMark) -> Result<Pa
     let path = folder.join(name);
     let Some(file) = mark.file(name) else {
         let (name, header) = (name.to_owned(), header.to_owned());
-        return if name == FRONTS {
+        return if [FRONTS, SLICES, GROUPS].contains(&name.as_str()) {
             Ok(Past::New { name, header })
         } else {
             Err(OutputError::Unmarked { path })

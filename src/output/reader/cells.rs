@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::rows::Ordered;
 use crate::model::{
-    Booked, Cause, Elastic, MachineState, Origin, Outcome, ProcSet, RejectReason, TransferOutcome,
+    Booked, Cause, Elastic, MachineState, Origin, Outcome, ProcSet, RejectReason, SliceClass, TransferOutcome,
 };
 use crate::units::{Energy, Money, Rate, Span, Time, unguarded};
 
@@ -63,6 +63,7 @@ cells! {
     MachineState, "a state of a machine, such as `busy`", |cell| {
         word(cell, MachineState::ALL, |state| state.name())
     };
+    SliceClass, "`short`, `medium` or `long`", |cell| word(cell, SliceClass::ALL, |class| class.name());
     // A table without origins is that of one site.
     Origin, "`local` or `grid`", |cell| match cell {
         b"" => Some(Origin::Local),

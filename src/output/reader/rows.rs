@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 pub(super) use read::{BatsimJob, OurJob};
 
-use crate::model::{Booked, Cause, Elastic, MachineState, Origin, Outcome, ProcSet, TransferOutcome, ready};
+use crate::model::{
+    Booked, Cause, Elastic, MachineState, Origin, Outcome, ProcSet, SliceClass, TransferOutcome, ready,
+};
 use crate::units::{Energy, Money, Rate, Span, Time};
 
 /// What was ordered from outside of the workload.
@@ -345,6 +347,54 @@ pub struct CoallocationRow {
     pub charge: f64,
     /// Processor time, in seconds, taken from jobs that waited.
     pub harm: f64,
+}
+
+/// A row of `slices.csv`: from `time` on the slice is this one, until the next one of the partition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SliceRow {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// When it began.
+    pub time: Time,
+    /// The site.
+    pub site: Arc<str>,
+    /// The partition.
+    pub partition: Arc<str>,
+    /// Its class.
+    pub class: SliceClass,
+    /// From when on jobs run in it.
+    pub runs_from: Time,
+    /// When it was to end.
+    pub until: Time,
+}
+
+/// A row of `groups.csv`: a job in the plan of a group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupRow {
+    /// Line of the file, from 1.
+    pub line: u64,
+    /// When the order of the group was searched.
+    pub time: Time,
+    /// The site.
+    pub site: Arc<str>,
+    /// The partition.
+    pub partition: Arc<str>,
+    /// The class of the group.
+    pub class: SliceClass,
+    /// When the group formed.
+    pub formed: Time,
+    /// From when on the plan holds.
+    pub ready: Time,
+    /// When its last job would end with the share of the class.
+    pub until: Time,
+    /// The job number.
+    pub job: u64,
+    /// The origin of the job.
+    pub origin: Origin,
+    /// The planned start, as if the class had all the time.
+    pub start: Time,
+    /// The planned end.
+    pub end: Time,
 }
 
 /// A row of `transfers.csv`.

@@ -11,10 +11,10 @@ use crate::metrics::tests::samples::{
 };
 use crate::metrics::{Ages, Definitions, Fingerprint, GridFacts, GridMeasures, GridSummary, Summary, Window};
 use crate::model::{
-    EventCause, EventKind, EventRecord, FrontPoint, FrontRecord, JobClasses, JobId, JobRecord, MachineRecord,
-    MachineState, Objective, Origin, Outcome, PartitionId, PartitionSpec, ProcSet, Record, RejectReason,
-    SegmentRecord, SiteId, SiteSpec, TaskRecord, TransferOutcome, TransferRecord, WorkflowBounds, WorkflowId,
-    WorkflowRecord,
+    EventCause, EventKind, EventRecord, FrontPoint, FrontRecord, GroupRecord, GroupedJob, JobClasses, JobId,
+    JobRecord, MachineRecord, MachineState, Objective, Origin, Outcome, PartitionId, PartitionSpec, ProcSet,
+    Record, RejectReason, SegmentRecord, SiteId, SiteSpec, SliceClass, SliceRecord, TaskRecord,
+    TransferOutcome, TransferRecord, WorkflowBounds, WorkflowId, WorkflowRecord,
 };
 use crate::output::{OutputDir, OutputOptions};
 use crate::platform::Usage;
@@ -42,6 +42,8 @@ pub(super) fn everything() -> OutputOptions {
         workflows: true,
         fronts: &OBJECTIVES,
         coallocations: true,
+        slices: true,
+        groups: true,
         scenario: Some("seed = 7\n".to_owned()),
         batsim: Some("w".to_owned()),
     }
@@ -233,6 +235,52 @@ fn the_file_of_fronts_by_hand() {
     let mut out = OutputDir::create(folder.path(), &sites(), Definitions::default(), &options).unwrap();
     out.write(&fronts()).unwrap();
     assert!(!folder.path().join("fronts.csv").exists() && !out.tables().contains(&"fronts.csv"));
+}
+
+/// Two slices and a group, written by hand.
+pub(super) fn sliced() -> Vec<Record> {
+    let (site, partition) = (SiteId(0), PartitionId(0));
+    let slice = |time, class, runs_from, until| {
+        let [time, runs_from, until] = [time, runs_from, until].map(Time::from_secs);
+        Record::Slice(SliceRecord { time, site, partition, class, runs_from, until })
+    };
+    let planned = |job, origin, start, end| GroupedJob {
+        job: JobId(job),
+        origin,
+        start: Time::from_secs(start),
+        end: Time::from_secs(end),
+    };
+    let group = GroupRecord {
+        time: Time::from_secs(660),
+        site,
+        partition,
+        class: SliceClass::Medium,
+        formed: Time::from_secs(660),
+        ready: Time::from_micros(660_500_000),
+        until: Time::from_secs(3_000),
+        jobs: vec![planned(7, Origin::Local, 660, 1_000), planned(5, Origin::Grid, 1_000, 1_250)],
+    };
+    vec![
+        slice(0, SliceClass::Long, 0, 600),
+        slice(600, SliceClass::Medium, 660, 1_200),
+        Record::Group(Box::new(group)),
+    ]
+}
+
+#[test]
+fn the_files_of_slices_and_groups_by_hand() {
+    let folder = write(&sliced(), &everything());
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_snapshot!(read("slices.csv"), @"
+    time,site,partition,class,runs_from,until
+    0,kth,default,long,0,600
+    600,kth,default,medium,660,1200
+    ");
+    assert_snapshot!(read("groups.csv"), @"
+    time,site,partition,class,formed,ready,until,job,origin,start,end
+    660,kth,default,medium,660,660.5,3000,7,local,660,1000
+    660,kth,default,medium,660,660.5,3000,5,grid,1000,1250
+    ");
 }
 
 /// Four jobs, written by hand.

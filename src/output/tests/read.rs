@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::files::{events, everything, fronts, records, workflow, write};
+use super::files::{events, everything, fronts, records, sliced, workflow, write};
 use crate::metrics::tests::samples::any_records;
 use crate::model::{Outcome, Record};
 use crate::output::{FolderKind, ReadError, RunFolder};
@@ -23,6 +23,8 @@ fn comes_back(records: &[Record]) {
     let mut transfers = read.transfers().unwrap().unwrap();
     let mut fronts = read.fronts().unwrap().unwrap();
     let mut coallocations = read.coallocations().unwrap().unwrap();
+    let mut slices = read.slices().unwrap().unwrap();
+    let mut groups = read.groups().unwrap().unwrap();
     assert_eq!(fronts.others(), ["makespan_s", "lateness"]);
     for record in records {
         match record {
@@ -102,6 +104,22 @@ fn comes_back(records: &[Record]) {
                 assert_eq!(&*row.outcome, job.outcome.name());
                 assert_eq!(row.sites.is_empty(), job.sites.is_empty());
             }
+            Record::Slice(slice) => {
+                let row = slices.next().unwrap().unwrap();
+                assert_eq!((&*row.site, &*row.partition), ("kth", "default"));
+                assert_eq!((row.time, row.class), (slice.time, slice.class));
+                assert_eq!((row.runs_from, row.until), (slice.runs_from, slice.until));
+            }
+            Record::Group(group) => {
+                for job in &group.jobs {
+                    let row = groups.next().unwrap().unwrap();
+                    assert_eq!((&*row.site, &*row.partition), ("kth", "default"));
+                    assert_eq!((row.time, row.class, row.formed), (group.time, group.class, group.formed));
+                    assert_eq!((row.ready, row.until), (group.ready, group.until));
+                    assert_eq!((row.job, row.origin), (job.job.0, job.origin));
+                    assert_eq!((row.start, row.end), (job.start, job.end));
+                }
+            }
             Record::Front(front) => {
                 for (point, number) in front.points.iter().zip(1..) {
                     let row = fronts.next().unwrap().unwrap();
@@ -123,6 +141,7 @@ fn files_by_hand_come_back() {
     comes_back(&events());
     comes_back(&workflow());
     comes_back(&fronts());
+    comes_back(&sliced());
 }
 
 proptest! {

@@ -222,6 +222,8 @@ fn a_future_writes_the_files_it_is_asked_for() {
         workflows: false,
         fronts: &[],
         coallocations: false,
+        slices: false,
+        groups: false,
         scenario,
         batsim: None,
         ..everything()
@@ -244,11 +246,34 @@ fn a_future_may_begin_a_file_of_fronts() {
     assert_eq!(fronts, "planning,at,tasks,evaluations,point,chosen,value,makespan_s,lateness\n");
 }
 
+/// A fork may go on with a policy that has slices and forms groups where the one before did not, and the other way round.
+#[test]
+fn a_future_may_begin_or_end_the_files_of_slices_and_groups() {
+    let without = OutputOptions { slices: false, groups: false, ..everything() };
+    let (folder, mark) = interrupted(&without);
+    let future = tempfile::tempdir().unwrap();
+    OutputDir::copy_past(folder.path(), future.path(), &mark).unwrap();
+    drop(resume(future.path(), &everything(), &mark).unwrap());
+    let read = |name: &str| fs::read_to_string(future.path().join(name)).unwrap();
+    assert_eq!(read("slices.csv"), "time,site,partition,class,runs_from,until\n");
+    assert_eq!(read("groups.csv"), "time,site,partition,class,formed,ready,until,job,origin,start,end\n");
+    let (folder, mark) = interrupted(&everything());
+    OutputDir::copy_past(folder.path(), future.path(), &mark).unwrap();
+    drop(resume(future.path(), &without, &mark).unwrap());
+    assert!(!future.path().join("slices.csv").exists() && !future.path().join("groups.csv").exists());
+}
+
 /// If this fails because the form of a mark was changed on purpose, raise its layout version.
 #[test]
 fn the_form_of_a_mark_is_that_of_its_layout() {
-    let (_folder, mark) =
-        interrupted(&OutputOptions { workflows: false, fronts: &[], coallocations: false, ..everything() });
+    let (_folder, mark) = interrupted(&OutputOptions {
+        workflows: false,
+        fronts: &[],
+        coallocations: false,
+        slices: false,
+        groups: false,
+        ..everything()
+    });
     let bytes = postcard::to_allocvec(&mark).unwrap();
     let pinned = format!("{} {:032x}", bytes.len(), xxhash_rust::xxh3::xxh3_128(&bytes));
     insta::assert_snapshot!(pinned, @"178 06388b5aa2bab1c4f2ed54a15219b3c5");

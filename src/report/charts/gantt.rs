@@ -8,7 +8,7 @@ use super::marks::Dash;
 use super::numbers::cell;
 use super::plot::{Frame, NORMAL, Plot, SMALL};
 use super::sheet::{Anchor, Sheet, UNIT, fitted, polyline, rectangle, text_width};
-use super::{Axis, Chart, Ink, Numbers, Paint, Raster, Theme, TimeMarks, WIDTH, strips};
+use super::{Axis, Chart, GanttBand, Ink, Numbers, Paint, Raster, Theme, TimeMarks, WIDTH, strips};
 
 /// A strip: the processors of one partition.
 #[derive(Clone, Debug)]
@@ -48,6 +48,8 @@ pub struct GanttBar {
     pub killed: bool,
     /// Whether the job held its processors without doing work, because it was suspended or resumed.
     pub overhead: bool,
+    /// Whether the job was in the plan of a group: it gets an outline.
+    pub grouped: bool,
 }
 
 impl GanttBar {
@@ -100,6 +102,8 @@ pub struct GanttChart {
     pub groups: Vec<(String, Ink)>,
     /// Marks on the time axis.
     pub marks: TimeMarks,
+    /// Bands above the strips, where classes of jobs have slices.
+    pub bands: Vec<GanttBand>,
 }
 
 /// Maximum number of bars that all have a tooltip in a file; with more, only bars at least `HAIR` units wide do. On a page, which
@@ -121,11 +125,14 @@ impl Chart for GanttChart {
         let full = paint.width(WIDTH);
         let width = full as i32 - labels - 16;
         let marks = self.marks.on(&self.x);
-        let entries: Vec<_> = self.entries().into_iter().chain(marks.entries()).collect();
+        let bands = GanttBand::entries(&self.bands);
+        let entries: Vec<_> = self.entries().into_iter().chain(bands).chain(marks.entries()).collect();
         let above = legend::height(&entries, width) + 6 + marks.room();
         let heights = strips::heights(&self.rows);
         let (gap, many) = (strips::gap(&self.rows), strips::many(&self.rows));
-        let inside: i32 = heights.iter().sum::<i32>() + gap * (heights.len() as i32 - 1).max(0);
+        let band = |row: usize| GanttBand::above(&self.bands, row);
+        let bands: i32 = (0..heights.len()).map(band).sum();
+        let inside: i32 = heights.iter().sum::<i32>() + bands + gap * (heights.len() as i32 - 1).max(0);
         let sheet = Sheet::new(full, (above + inside + 48) as u32, paint, &self.title);
         legend::draw(&sheet, &entries, labels, 2, width);
         let place = ((labels - 44) * UNIT, (above + inside / 2) * UNIT);
@@ -134,6 +141,7 @@ impl Chart for GanttChart {
         let mut top = above;
         for (number, (row, height)) in self.rows.iter().zip(&heights).enumerate() {
             let last = number + 1 == self.rows.len();
+            top += band(number);
             let (width, whole) = (full as i32 - 16, height + if last { 40 } else { 1 });
             let whole = if many { whole } else { whole.max(40) };
             let frame = Frame { top, width, height: whole, labels, x_labels: last, mesh: (false, false) };
@@ -157,10 +165,15 @@ impl Chart for GanttChart {
             self.bars(&sheet, &fine);
             self.machines(&sheet, &fine);
             self.joins(&sheet, &fine);
+            for band in &self.bands {
+                if let Some(plot) = fine.get(band.row) {
+                    band.draw(&sheet, plot, &self.x);
+                }
+            }
             fine.iter().for_each(|plot| marks.lines(plot));
             sheet.shut();
             self.labels(&sheet, &plots);
-            marks.flags(&sheet, first);
+            marks.flags(&sheet, first, band(0));
         }
         sheet.finish()
     }
@@ -228,6 +241,9 @@ impl GanttChart {
         if !self.suspended.is_empty() {
             let ink = self.groups.first().map_or(Ink::Series(0), |(_, ink)| *ink);
             entries.push(("suspended".to_owned(), ink, Swatch::Outline));
+        }
+        if self.bars.len() <= Self::SINGLE && self.bars.iter().any(|bar| bar.grouped) {
+            entries.push(("job of a group (outline)".to_owned(), Ink::Text, Swatch::Frame));
         }
         if self.bars.iter().any(|bar| bar.killed) {
             entries.push(("killed at its estimate".to_owned(), Ink::Wasted, Swatch::Line));
@@ -359,6 +375,16 @@ impl GanttChart {
             }
         }
         sheet.stroke(&data, Ink::Paper, 1.0, 0.8);
+        let mut grouped = String::new();
+        let boxes = self.boxes(plots).filter(|(bar, _)| bar.grouped);
+        for (_, ((left, low), (right, high))) in boxes {
+            // Inside of the edge, so that two neighbours have one each.
+            let (width, height) = (right - left - 2 * UNIT * grain, low - high - 2 * UNIT);
+            if width >= 2 * UNIT * grain && height >= 2 * UNIT {
+                rectangle(&mut grouped, left + UNIT * grain, high + UNIT, width, height);
+            }
+        }
+        sheet.stroke(&grouped, Ink::Text, 0.9, 1.0);
     }
 
     fn labels(&self, sheet: &Sheet, plots: &[Plot]) {

@@ -10,8 +10,12 @@ use super::sheet::{Anchor, Sheet, UNIT, fitted, polyline, rectangle, text_width}
 pub(super) enum Swatch {
     Box,
     Faint,
+    /// A box of such an opacity, in per cent.
+    Tint(u8),
     /// A box with a dashed edge and no fill.
     Outline,
+    /// A box with an edge and no fill.
+    Frame,
     /// A line with the dashes of its series.
     Line,
     Dashed(Dash),
@@ -74,6 +78,8 @@ pub(super) fn draw(sheet: &Sheet, entries: &[Entry], left: i32, top: i32, width:
         match swatch {
             Swatch::Box => sheet.fill(&data, *ink, 1.0, None),
             Swatch::Faint => sheet.fill(&data, *ink, 0.35, None),
+            Swatch::Tint(percent) => sheet.fill(&data, *ink, f64::from(*percent) / 100.0, None),
+            Swatch::Frame => sheet.stroke(&data, *ink, 0.9, 1.0),
             Swatch::Outline => sheet.outline(&data, *ink, 0.9, ""),
             Swatch::Line => dashed(ink.dash()),
             Swatch::Dashed(dash) => dashed(Some(*dash)),

@@ -84,7 +84,7 @@ impl Chart for TimeChart {
             layer.draw(&plot, (self.x.to, self.y.from), self.layers.len() == 1);
         }
         marks.lines(&plot);
-        marks.flags(&sheet, &plot);
+        marks.flags(&sheet, &plot, 0);
         sheet.finish()
     }
 

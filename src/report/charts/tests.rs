@@ -33,6 +33,7 @@ fn bar(row: usize, from: f64, to: f64, procs: std::ops::Range<u32>, job: u64) ->
         wasted: false,
         killed: false,
         overhead: false,
+        grouped: false,
     }
 }
 
@@ -50,6 +51,7 @@ fn each_job_of_a_small_gantt_is_there_once() {
         down: Vec::new(),
         groups: vec![(String::new(), Ink::Series(0))],
         marks: TimeMarks::default(),
+        bands: Vec::new(),
     };
     for paint in [Paint::Page, Paint::File(Theme::Light), Paint::File(Theme::Dark)] {
         let svg = chart.svg(paint);
@@ -82,6 +84,7 @@ fn many_strips_are_low_and_have_no_labels_but_their_names() {
             down: Vec::new(),
             groups: vec![(String::new(), Ink::Series(0))],
             marks: TimeMarks::default(),
+            bands: Vec::new(),
         }
         .svg(Paint::File(Theme::Light))
     };
@@ -160,6 +163,7 @@ fn bare() -> Vec<Box<dyn Chart>> {
             down: Vec::new(),
             groups: Vec::new(),
             marks: TimeMarks::default(),
+            bands: Vec::new(),
         }),
     ]
 }

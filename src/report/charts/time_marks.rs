@@ -80,9 +80,9 @@ impl TimeMarks {
         plot.sheet().dash(None);
     }
 
-    /// Draws a flag with a number above the line of each event, the number only where there is room.
-    pub(super) fn flags(&self, sheet: &Sheet, plot: &Plot) {
-        let (_, top, _, _) = plot.bounds();
+    /// Draws a flag with a number above the line of each event, the number only where there is room; so many pixels above the plot.
+    pub(super) fn flags(&self, sheet: &Sheet, plot: &Plot, above: i32) {
+        let top = plot.bounds().1 - above * UNIT;
         let places: Vec<i32> = self.events.iter().map(|event| plot.at(event.at, 0.0).0).collect();
         for (at, (event, x)) in self.events.iter().zip(&places).enumerate() {
             sheet.open(&format!("class=\"flag\" data-x=\"{}\"", tenths(*x)));

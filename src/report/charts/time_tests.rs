@@ -26,6 +26,7 @@ fn chart() -> GanttChart {
         wasted: false,
         killed: false,
         overhead: false,
+        grouped: false,
     };
     let event = |at: f64, number: usize| TimeEvent { at, number, what: format!("event {number}") };
     GanttChart {
@@ -42,6 +43,7 @@ fn chart() -> GanttChart {
             window: Some((DAY, 9.0 * DAY)),
             events: vec![event(2.0 * DAY, 1), event(4.0 * DAY, 2)],
         },
+        bands: Vec::new(),
     }
 }
 

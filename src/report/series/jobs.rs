@@ -176,6 +176,7 @@ impl Jobs {
             attempts: row.attempts,
             again: false,
             is_part: row.origin == Origin::Grid && self.in_parts.contains(&row.job),
+            grouped: false,
             end,
             wait,
         };

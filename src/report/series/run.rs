@@ -1,12 +1,14 @@
 //! A run folder, read into the data of all its charts.
 
+use rustc_hash::FxHashSet;
 use serde_json::Value;
 
+use super::bands::{Bands, bands};
 use super::churn::{Outage, outages};
 use super::jobs::{Colours, Jobs};
 use super::marks::marks;
 use super::places::Places;
-use super::schedule::{Fact, Schedule, Stretch, key};
+use super::schedule::{Fact, Key, Schedule, Stretch, key};
 use super::steps::{Accrual, Steps};
 use crate::model::{Cause, JobClasses};
 use crate::output::{JobRow, ReadError, RunFolder, SegmentRow};
@@ -66,7 +68,10 @@ impl RunSeries {
         let colours = jobs.colours();
         let (groups, suspended) = (colours.names.len(), suspends(folder));
         let segments = folder.segments()?;
+        let spans: Vec<(u64, u64)> = std::iter::once(jobs.span).chain(jobs.busiest()).collect();
+        let (bands, grouped) = bands(folder, &mut places, &spans)?;
         let mut tally = Tally {
+            grouped,
             schedule: Schedule::new(jobs.span, &places, groups, jobs.started, suspended),
             detail: jobs.busiest().map(|span| Schedule::of_part(span, groups, suspended)),
             busy: Vec::new(),
@@ -90,7 +95,14 @@ impl RunSeries {
             }
         }
         let marks = marks(folder)?;
-        Ok(tally.finish(folder, jobs, &colours, (&places, &outages), marks))
+        let mut series = tally.finish(folder, jobs, &colours, (&places, &outages), marks);
+        let mut bands = bands.into_iter().map(Bands::drawn);
+        for chart in [&mut series.gantt, &mut series.detail] {
+            if let (Some(bands), Some(chart)) = (bands.next(), chart) {
+                chart.bands = bands;
+            }
+        }
+        Ok(series)
     }
 
     /// Total number of processors.
@@ -123,6 +135,8 @@ fn whole_job(row: JobRow) -> Option<SegmentRow> {
 
 /// The sums of the second pass.
 struct Tally {
+    /// The jobs that were in groups.
+    grouped: FxHashSet<Key>,
     schedule: Schedule,
     detail: Option<Schedule>,
     /// Processors in use, indexed by partition.
@@ -153,7 +167,8 @@ impl Tally {
         let fact = jobs.facts.get(&key).copied().unwrap_or(Fact::NONE);
         let named = (key, row.attempt);
         let again = jobs.again.contains(&named);
-        let fact = Fact { group: colours.of(&fact, row.origin), again, ..fact };
+        let grouped = self.grouped.contains(&named.0);
+        let fact = Fact { group: colours.of(&fact, row.origin), again, grouped, ..fact };
         let SegmentRow { attempt, cause, processors: procs, .. } = row;
         let stretch = Stretch { key: named.0, attempt, place, from, to, procs, cause };
         if let Some(detail) = &mut self.detail {

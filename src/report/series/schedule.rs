@@ -41,14 +41,24 @@ pub(super) struct Fact {
     pub(super) again: bool,
     /// Whether it is a part of a job that runs at several sites.
     pub(super) is_part: bool,
+    /// Whether it was in the plan of a group.
+    pub(super) grouped: bool,
     pub(super) end: u64,
     pub(super) wait: u64,
 }
 
 impl Fact {
     /// Facts of a job that is missing in the table of jobs.
-    pub(super) const NONE: Self =
-        Self { group: 0, killed: false, attempts: 1, again: false, is_part: false, end: 0, wait: 0 };
+    pub(super) const NONE: Self = Self {
+        group: 0,
+        killed: false,
+        attempts: 1,
+        again: false,
+        is_part: false,
+        grouped: false,
+        end: 0,
+        wait: 0,
+    };
 }
 
 /// A period in which an attempt held processors.
@@ -291,6 +301,7 @@ impl Schedule {
             wasted: *wasted,
             killed: fact.killed && stretch.to == fact.end,
             overhead: stretch.in_transition() && !suspended,
+            grouped: fact.grouped && !suspended,
         };
         let all = |of: &[Bar], suspended: bool| {
             of.iter().map(|bar| drawn(bar, suspended, text(&|| tooltip(bar, suspended, places)))).collect()
@@ -307,6 +318,7 @@ impl Schedule {
             down: shadings(outages, self.span),
             groups,
             marks: marks.clone(),
+            bands: Vec::new(),
         }
     }
 }
@@ -336,6 +348,7 @@ fn tooltip(bar: &Bar, suspended: bool, places: &Places) -> String {
         true => (", suspended", String::new()),
         false => ("", format!("\nwaited {}{failure}", duration(seconds(bar.fact.wait)))),
     };
+    let rest = if bar.fact.grouped { rest + "\nin the plan of a group" } else { rest };
     format!(
         "job {}{attempt}{state}\nprocessors {}{site}\n{} s to {} s ({}){rest}",
         stretch.key.1,

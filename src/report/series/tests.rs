@@ -183,6 +183,70 @@ fn a_small_run_gives_what_can_be_worked_out_by_hand() {
     assert_eq!((gantt.rows[0].processors, gantt.rows[0].cores), (4, 2));
 }
 
+/// Two slices and a group beside the small run: the first slice is long, and the second has a switch of 2 s.
+#[test]
+fn slices_and_groups_are_bands_above_the_strip() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = tiny(dir.path());
+    let slices = "time,site,partition,class,runs_from,until\n0,a,p,long,0,20\n20,a,p,short,22,30\n";
+    fs::write(dir.path().join("slices.csv"), slices).unwrap();
+    let groups = "time,site,partition,class,formed,ready,until,job,origin,start,end\n\
+        5,a,p,medium,5,5,60,2,local,10,20\n5,a,p,medium,5,5,60,9,local,20,30\n\
+        12,a,p,long,12,12,25,7,local,12,25\n30,a,p,medium,30,30,35,8,local,30,35\n";
+    fs::write(dir.path().join("groups.csv"), groups).unwrap();
+    let gantt = RunSeries::read(&run, None).unwrap().gantt.unwrap();
+    let [band] = &gantt.bands[..] else { panic!("one band") };
+    let drawn: Vec<_> = band.slices.iter().map(|slice| (slice.class.name(), slice.from, slice.to)).collect();
+    assert_eq!(drawn, [("long", 0.0, 20.0), ("short", 22.0, 40.0)]);
+    assert!(!band.in_shares && band.slices[1].title.contains("20 s to 40 s, after a switch of 2 s"));
+    // The first group is over when the next one of its class is planned.
+    let drawn: Vec<_> = band.groups.iter().map(|group| (group.class.name(), group.from, group.to)).collect();
+    assert_eq!(drawn, [("medium", 5.0, 30.0), ("long", 12.0, 25.0), ("medium", 30.0, 35.0)]);
+    assert!(
+        band.groups[0].title.contains("group of 2 medium jobs") && band.groups[0].title.contains("jobs 2 9")
+    );
+    // Job 2 is outlined.
+    let outlined: Vec<&str> =
+        gantt.bars.iter().filter(|bar| bar.grouped).map(|bar| bar.label.as_str()).collect();
+    assert_eq!(outlined, ["2"]);
+    let svg = gantt.svg(Paint::File(Theme::Light));
+    for told in ["slice of long jobs", "slice of short jobs", "plan of a group", "job of a group"] {
+        assert!(svg.contains(told), "no `{told}`");
+    }
+    assert!(!svg.contains("slice of medium jobs"));
+}
+
+#[test]
+fn many_slices_are_shares_of_short_periods() {
+    let dir = tempfile::tempdir().unwrap();
+    let jobs = "1,0,0,4800,1,a,completed,1,4800,4800,0,4800,1,1,all,1,0,0,,p,local\n";
+    let segments = "1,1,a,p,1,0,4800,1,1,run,0,0,1,local\n";
+    let run = folder(dir.path(), jobs, segments, "");
+    // A slice every 2 s, a quarter of the time lost in switches: three of long jobs and two of short ones in each period of 10 s.
+    let row = |at: u64| {
+        let class = if at.is_multiple_of(2) { "long" } else { "short" };
+        format!("{},a,p,{class},{}.5,{}\n", 2 * at, 2 * at, 2 * at + 2)
+    };
+    let rows: String = (0..2_400).map(row).collect();
+    fs::write(dir.path().join("slices.csv"), format!("time,site,partition,class,runs_from,until\n{rows}"))
+        .unwrap();
+    let gantt = RunSeries::read(&run, None).unwrap().gantt.unwrap();
+    let [band] = &gantt.bands[..] else { panic!("one band") };
+    assert!(band.in_shares);
+    // Periods with three long slices and with two are not alike, so that each is drawn.
+    let first: Vec<_> =
+        band.slices[..4].iter().map(|slice| (slice.class.name(), slice.from, slice.to)).collect();
+    assert_eq!(
+        first,
+        [("long", 0.0, 10.0), ("short", 0.0, 10.0), ("long", 10.0, 20.0), ("short", 10.0, 20.0)]
+    );
+    assert_eq!(band.slices[0].part, (0.0, 0.45));
+    assert!((band.slices[1].part.0, band.slices[2].part) == (0.45, (0.0, 0.3)));
+    let sum: f64 =
+        band.slices.iter().map(|slice| (slice.part.1 - slice.part.0) * (slice.to - slice.from)).sum();
+    assert!((sum - 3_600.0).abs() < 1e-6, "{sum}");
+}
+
 #[test]
 fn failed_attempts_are_joined_while_they_are_few() {
     // A job whose attempts fail every second, `failed` times.

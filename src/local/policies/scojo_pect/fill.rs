@@ -276,7 +276,7 @@ impl ScojoPect {
     /// Resumes and starts jobs in a slice. Returns the processors that are left.
     pub(super) fn fill(&mut self, view: &View<'_>, slice: Slice, actions: &mut Actions) -> ProcSet {
         let mut filling = self.begin(view, slice, false);
-        self.group(view, &filling);
+        self.group(view, &filling, actions);
         let first = self.search(&filling);
         self.complete(&mut filling, &first);
         let Filling { filled, free, .. } = filling;

@@ -5,12 +5,13 @@ use super::fill::Filling;
 use super::groups::{Ends, GroupLimits, GroupSearch, Member, Plan, Weights, finish};
 use super::queues::Queues;
 use crate::local::policies::preemptive::Factor;
-use crate::local::{SearchEffort, View};
-use crate::units::Span;
+use crate::local::{Actions, Note, SearchEffort, View};
+use crate::model::SliceClass;
+use crate::units::{Span, Time};
 
 impl ScojoPect {
     /// In a slice of medium or long jobs: whether its group is over, and whether there is another one.
-    pub(super) fn group(&mut self, view: &View<'_>, filling: &Filling<'_, '_>) {
+    pub(super) fn group(&mut self, view: &View<'_>, filling: &Filling<'_, '_>, actions: &mut Actions) {
         let Some(options) = self.groups else { return };
         let class = filling.slice.class;
         let Some(limits) = class.checked_sub(1).map(|class| options.limits[class]) else { return };
@@ -46,8 +47,11 @@ impl ScojoPect {
         let mut search = GroupSearch::new(&filling.profile, &members, &options, limits, weights);
         let found = search.search(view.capacity());
         let slowdowns = search.slowdowns(&found.order);
+        let planned = search.ends(&found.order);
+        let last = planned.iter().map(|ends| ends.end.since(now)).max().unwrap_or_default();
+        let times: Vec<(Time, Time)> = planned.iter().map(|ends| (ends.start, ends.end)).collect();
         let mut ends: Vec<Ends> = filling.held.clone();
-        ends.extend(search.ends(&found.order));
+        ends.extend(planned);
         let least = (limits.least as usize).min(members.len());
         let finish = finish(ends, (now, view.capacity()), least, (options.drop, options.utilization));
         let ready = now + Span::from_micros(options.per_node.micros().saturating_mul(found.nodes));
@@ -61,6 +65,10 @@ impl ScojoPect {
             Some(plan) => (plan.formed, plan.size),
             None => (now, members.len() as u32),
         };
+        let named = found.order.iter().zip(times);
+        let named = named.map(|(item, (start, end))| (members[*item as usize].job, start, end)).collect();
+        let (class_name, until) = (SliceClass::ALL[class], now + weights.takes(last));
+        actions.note(Note::Group { class: class_name, formed, ready, until, jobs: named });
         groups.effort = groups.effort.and(SearchEffort {
             decisions: 1,
             nodes: found.nodes,

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::queues::{CLASSES, Need, Queue, Queues, goes};
 use super::{ScojoPect, ScojoPectOptions};
-use crate::local::{Actions, LiveJob, View};
-use crate::model::ProcSet;
+use crate::local::{Actions, LiveJob, Note, View};
+use crate::model::{ProcSet, SliceClass};
 use crate::units::{Span, Time};
 
 /// A slice of a class.
@@ -64,8 +64,10 @@ impl ScojoPect {
         let begins = last.map_or(now, |slice| slice.begins.max(now));
         let slice = Slice { class, begins, ends };
         let changes = last.is_none_or(|last| last.class != class) && self.changes(view, slice);
-        self.kept.slice =
-            Some(if changes { Slice { begins: now + self.options.switch, ..slice } } else { slice });
+        let slice = if changes { Slice { begins: now + self.options.switch, ..slice } } else { slice };
+        self.kept.slice = Some(slice);
+        let (runs_from, until) = (slice.begins, slice.ends);
+        actions.note(Note::Slice { class: SliceClass::ALL[class], runs_from, until });
         if !changes {
             return released;
         }

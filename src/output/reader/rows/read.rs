@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    CoallocationRow, EventRow, FrontRow, JobRow, MachineRow, SegmentRow, TaskRow, TransferRow, WorkflowRow,
+    CoallocationRow, EventRow, FrontRow, GroupRow, JobRow, MachineRow, SegmentRow, SliceRow, TaskRow,
+    TransferRow, WorkflowRow,
 };
 use crate::model::{Origin, Outcome, ProcSet, RejectReason};
 use crate::output::reader::cells::{SECONDS, number};
@@ -134,6 +135,20 @@ row! {
         job, submitted, earliest, start, length, ended, parts, procs, sites, outcome, tries, messages, slowdown, charge,
         harm in "harm_proc_s"
     }
+    optional {}
+    beside {}
+}
+
+row! {
+    SliceRow as SliceRow
+    { time, site, partition, class, runs_from, until }
+    optional {}
+    beside {}
+}
+
+row! {
+    GroupRow as GroupRow
+    { time, site, partition, class, formed, ready, until, job, origin, start, end }
     optional {}
     beside {}
 }

@@ -22,6 +22,14 @@ pub(in crate::local::policies::scojo_pect) struct Weights {
     pub(in crate::local::policies::scojo_pect) bounded: Span,
 }
 
+impl Weights {
+    /// How long the class takes for what takes it so long if it has all the time.
+    pub(in crate::local::policies::scojo_pect) fn takes(&self, alone: Span) -> Span {
+        let micros = u128::from(alone.micros()) * u128::from(SHARE_ONE) / u128::from(self.share.max(1));
+        Span::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    }
+}
+
 /// A job of a group.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::local::policies::scojo_pect) struct Member {
