@@ -14,7 +14,9 @@ pub use immediate::Immediate;
 pub use los::{Dedicated, Los, LosOptions, ShadowRule, packing};
 pub use preemptive::{Dropped, Factor, Margin, Placing};
 pub use scojo::{Scojo, ScojoOptions, Shares};
-pub use scojo_pect::{GroupBound, GroupChoice, GroupLimits, GroupOptions, ScojoPect, ScojoPectOptions};
+pub use scojo_pect::{
+    GroupBound, GroupChoice, GroupLimits, GroupOptions, ScojoPect, ScojoPectOptions, SharesByHour,
+};
 pub use selective::{Limit, Selective, SelectiveOptions, WidthRule};
 
 use super::Registry;

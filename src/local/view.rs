@@ -19,6 +19,12 @@ impl<'a> View<'a> {
         self.now
     }
 
+    /// The time of the day at the site.
+    pub fn time_of_day(&self) -> Span {
+        let day = Span::from_secs(86_400).micros();
+        Span::from_micros((self.now.micros() % day + self.state.settings.tariff.starts_at.micros()) % day)
+    }
+
     /// Processors that can be given at all now: those of machines that are up and do not drain, in whole allocation blocks, without those that a
     /// stalled job keeps (where processors are shared, it only keeps its place on them), and without as many as the power cap of the site
     /// keeps back. No job in the queue requests more.

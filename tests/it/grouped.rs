@@ -75,6 +75,9 @@ fn a_group_is_told_with_its_plan() {
         group.jobs.iter().map(|job| (job.job.0, seconds(job.start), seconds(job.end))).collect()
     };
     assert_eq!(planned(group), [(3, 60, 80), (2, 80, 140)]);
+    // With twice the share at this hour it takes half of that.
+    let [group] = &told(",shares_by_hour=0-1=10%/80%/10%")[..] else { panic!("one group") };
+    assert_eq!(group.until, Time::from_micros(174_500_000));
     // Four nodes of 10 s: the plan holds from 42 s on.
     let [group] = &told(",per_node=10 s")[..] else { panic!("one group") };
     assert_eq!([group.time, group.formed, group.ready], [2, 2, 42].map(Time::from_secs));

@@ -4,7 +4,7 @@ use gridemu::grid::{Grid, GridSave};
 use gridemu::local::{Reason, Registry};
 use gridemu::model::{Job, JobMemory, MemoryLaw, Preemption, SiteSpec};
 use gridemu::report::explained_rule;
-use gridemu::units::{Bytes, Time};
+use gridemu::units::{Bytes, Span, Time};
 
 use crate::churn_rules::check_churn;
 use crate::driver::{Act, Driver, Script};
@@ -45,6 +45,28 @@ fn two_classes_take_turns() {
     let shares = "classes=10 s/70 s,shares=20%/60%/20%,cycle=100 s,floor=10 s,switch=2 s";
     let ran = run(&site(10, &format!("scojo-pect[{shares}]")), &jobs);
     assert_eq!([1, 2].map(|id| ran.job(id).end), [214, 162].map(Time::from_secs));
+}
+
+#[test]
+fn shares_may_differ_by_the_hour_of_the_day() {
+    let jobs = [job(1, 0, 6, 150), job(2, 1, 6, 60)];
+    let more = ",shares_by_hour=0-1=20%/60%/20%;12-15=98%/1%/1%";
+    // Ends of the jobs if the run begins so long before midnight, in seconds.
+    let ends = |before: u64| {
+        let mut spec = site(10, &format!("scojo-pect[{SLICES}{more}]"));
+        spec.tariff.starts_at = Span::from_secs(86_400 - before);
+        let ran = run(&spec, &jobs);
+        [1, 2].map(|id| ran.job(id).end.micros() / 1_000_000)
+    };
+    // Slices begin at 100, 150, 200 and 214 s with the usual shares, as in the case above. When all of that is before midnight nothing differs.
+    assert_eq!(ends(1_000), [218, 214]);
+    // From midnight on the medium job has 75 s, which is enough for it: as with these shares at any time.
+    assert_eq!(ends(60), [214, 162]);
+    // The hour begins with its first instant.
+    assert_eq!(ends(100), [214, 162]);
+    // Midnight is in the first slice of the medium job, which stays as long as it was when it began: 102 to 150. The long job then has 25 s, of which it runs 23, and the medium one
+    // 75 s from 175 on: its last 12 s are over at 189. The long job has 27 s left, from 191 on.
+    assert_eq!(ends(101), [218, 189]);
 }
 
 #[test]

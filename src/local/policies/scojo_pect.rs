@@ -4,12 +4,14 @@ mod fill;
 mod group_variants;
 mod grouping;
 mod groups;
+mod hours;
 mod queues;
 mod slices;
 mod variants;
 
 pub(super) use group_variants::info as groups_info;
 pub use groups::{GroupBound, GroupChoice, GroupLimits, GroupOptions};
+pub use hours::SharesByHour;
 use serde::{Deserialize, Serialize};
 pub use variants::ScojoPectOptions;
 pub(super) use variants::info;

@@ -88,7 +88,7 @@ fn jobs_larger_than_the_machine() {
 /// What is asked for makes no sense: nothing runs, nothing is printed.
 #[test]
 fn requests_that_make_no_sense() {
-    let cases: [(&[&str], &[&str]); 93] = [
+    let cases: [(&[&str], &[&str]); 97] = [
         (&["--policy", "esy"], &["did you mean `easy`?", "there are fcfs, easy", "hint: `gridemu policies`"]),
         (&["--policy", "EASY"], &["did you mean `easy`?"]),
         (&["--policy", "easy", "--policy", "conservativ"], &["did you mean `conservative`?"]),
@@ -120,6 +120,22 @@ fn requests_that_make_no_sense() {
             &["`shares=1%/2%/3%`", "100 % together: these are 6 %"],
         ),
         (&["--policy", "scojo-pect[shares=50%/50%]"], &["`shares=50%/50%`", "three shares with slashes"]),
+        (
+            &["--policy", "scojo-pect[shares_by_hour=22-6=1%/2%/3%]"],
+            &["`shares_by_hour=22-6=1%/2%/3%`", "100 % together at each hour: from 22 to 6 these are 6 %"],
+        ),
+        (
+            &["--policy", "scojo-pect[shares_by_hour=22-6=1%/9%/90%;5-8=2%/8%/90%]"],
+            &["not one for each hour: that from 5 to 6 has two"],
+        ),
+        (
+            &["--policy", "scojo-pect-groups[shares_by_hour=night=1%/9%/90%]"],
+            &["such as `22-6=0.5%/9.5%/90%;8-12=2%/38%/60%`: see `night=1%/9%/90%`"],
+        ),
+        (
+            &["--policy", "scojo-pect[shares=1%/9%/90%,shares_by_hour=0-24=2%/8%/90%]"],
+            &["`shares=1%/9%/90%`", "not of any effect: `shares_by_hour` has shares for each hour"],
+        ),
         (
             &["--policy", "scojo-pect[floor=60 s]"],
             &["`floor=60 s`", "above `switch`, 60 s, which is lost of each slice"],

@@ -211,7 +211,7 @@ impl ScojoPect {
     ///
     /// The jobs of `first` come before the other waiting ones of the class.
     pub(super) fn complete(&self, filling: &mut Filling<'_, '_>, first: &[(u64, JobKey)]) {
-        let (options, now) = (self.options, filling.view.now());
+        let (options, now) = (&self.options, filling.view.now());
         let Kept { queues: Queues(queues), groups, .. } = &self.kept;
         let most = options.lookahead as usize;
         let class = filling.slice.class;

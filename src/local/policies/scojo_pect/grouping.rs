@@ -20,7 +20,7 @@ impl ScojoPect {
         if plan.as_ref().is_some_and(|plan| plan.jobs.is_empty() || !queues.has(plan.finish)) {
             *plan = None;
         }
-        let weights = Weights { now, share: self.options.shares[class], bounded: options.bounded };
+        let weights = Weights { now, share: self.options.shares_now(view)[class], bounded: options.bounded };
         let is_new = plan.is_none();
         let members = match plan {
             None => members(view, queues, class, limits, weights),

@@ -26,10 +26,15 @@ impl ScojoPectOptions {
         self.bounds.iter().filter(|bound| job.whole_estimate() >= **bound).count()
     }
 
-    /// How long the slice of a class is while these classes have jobs: what others do not use is divided in proportion to the shares. What a short slice
-    /// lacks to the floor is taken from the longest one.
-    pub(super) fn length(&self, class: usize, present: [bool; CLASSES]) -> Span {
-        let of = |class: usize| if present[class] { u128::from(self.shares[class]) } else { 0 };
+    /// The shares of the classes at this hour.
+    pub(super) fn shares_now(&self, view: &View<'_>) -> [u64; CLASSES] {
+        self.by_hour.and_then(|by_hour| by_hour.at(view.time_of_day())).unwrap_or(self.shares)
+    }
+
+    /// How long the slice of a class is while these classes have jobs, by such shares: what others do not use is divided in proportion to the shares. What a
+    /// short slice lacks to the floor is taken from the longest one.
+    pub(super) fn length(&self, class: usize, present: [bool; CLASSES], shares: [u64; CLASSES]) -> Span {
+        let of = |class: usize| if present[class] { u128::from(shares[class]) } else { 0 };
         let total: u128 = (0..CLASSES).map(of).sum();
         let there = present.iter().filter(|present| **present).count().max(1) as u128;
         let cycle = u128::from(self.cycle.micros());
@@ -59,7 +64,8 @@ impl ScojoPect {
         let after = place.map_or(0, |place| place + 1);
         let mut next = (after..after + CLASSES).map(|place| CYCLE[place % CLASSES]);
         let Some(class) = next.find(|class| needs[*class].any) else { return released };
-        let ends = now + self.options.length(class, needs.map(|need| need.any));
+        let shares = self.options.shares_now(view);
+        let ends = now + self.options.length(class, needs.map(|need| need.any), shares);
         // What is left of a switch that goes on.
         let begins = last.map_or(now, |slice| slice.begins.max(now));
         let slice = Slice { class, begins, ends };
@@ -111,7 +117,7 @@ mod tests {
     fn slices_by_shares_and_floors() {
         let options = ScojoPectOptions::default();
         let minutes = |present: [bool; CLASSES]| {
-            [0, 1, 2].map(|class| options.length(class, present).as_secs_f64() / 60.0)
+            [0, 1, 2].map(|class| options.length(class, present, options.shares).as_secs_f64() / 60.0)
         };
         // 0.5 % of an hour are 18 s; the floor of 5 min is at the expense of the long jobs, which have 43.8 min.
         let all = minutes([true; CLASSES]);
@@ -124,10 +130,10 @@ mod tests {
         assert!((two[0] - 5.0).abs() < 1e-9 && (two[1] - 55.0).abs() < 1e-6, "{two:?}");
         assert!((minutes([false, false, true])[2] - 60.0).abs() < 1e-9);
         // Without a share a class has its floor; without any shares those who are there have equal ones.
-        let none = ScojoPectOptions { shares: [0, 0, 100_000_000], ..options };
-        assert_eq!(none.length(0, [true, false, false]), Span::from_secs(3_600));
-        assert_eq!(none.length(1, [true, true, false]), Span::from_secs(1_800));
-        assert_eq!(none.length(1, [true, true, true]), Span::from_secs(300));
-        assert_eq!(none.length(2, [true, true, true]), Span::from_secs(3_000));
+        let long = [0, 0, 100_000_000];
+        assert_eq!(options.length(0, [true, false, false], long), Span::from_secs(3_600));
+        assert_eq!(options.length(1, [true, true, false], long), Span::from_secs(1_800));
+        assert_eq!(options.length(1, [true, true, true], long), Span::from_secs(300));
+        assert_eq!(options.length(2, [true, true, true], long), Span::from_secs(3_000));
     }
 }

@@ -1,6 +1,7 @@
 //! SCOJO-PECT by name, and its parameters.
 
 use super::ScojoPect;
+use super::hours::SharesByHour;
 use super::queues::CLASSES;
 use crate::local::policies::discrepancy::DiscrepancyOptions;
 use crate::local::policies::preemptive::Factor;
@@ -15,6 +16,8 @@ pub struct ScojoPectOptions {
     pub bounds: [Span; CLASSES - 1],
     /// The shares of the time of short, medium and long jobs, in millionths of a per cent: together 100 %.
     pub shares: [u64; CLASSES],
+    /// The shares at some hours of the day, instead of those.
+    pub by_hour: Option<SharesByHour>,
     /// How long the slices of all classes take together.
     pub cycle: Span,
     /// The shortest slice.
@@ -36,6 +39,7 @@ impl Default for ScojoPectOptions {
         Self {
             bounds: [Span::from_secs(600), Span::from_secs(10_800)],
             shares: [500_000, 26_500_000, 73_000_000],
+            by_hour: None,
             cycle: Span::from_secs(3_600),
             floor: Span::from_secs(300),
             switch: Span::from_secs(60),
@@ -59,6 +63,13 @@ const SHARES: ParamInfo = ParamInfo {
     values: "three shares with slashes between them, 100% together",
     default: "0.5%/26.5%/73%",
     doc: "how the time is divided among short, medium and long jobs; those without jobs leave theirs to the others",
+};
+
+const BY_HOUR: ParamInfo = ParamInfo {
+    key: "shares_by_hour",
+    values: "hours of the day with their shares, such as 22-6=0.5%/9.5%/90%;8-12=2%/38%/60%",
+    default: "none",
+    doc: "the shares of slices that begin at these hours; at others they are `shares`",
 };
 
 const CYCLE: ParamInfo = ParamInfo {
@@ -111,8 +122,8 @@ const ORDER: ParamInfo = ParamInfo {
 };
 
 /// The parameters.
-pub(super) const PARAMS: [ParamInfo; 9] =
-    [CLASS_BOUNDS, SHARES, CYCLE, FLOOR, SWITCH, SMART, BACKFILL, LOOKAHEAD, ORDER];
+pub(super) const PARAMS: [ParamInfo; 10] =
+    [CLASS_BOUNDS, SHARES, BY_HOUR, CYCLE, FLOOR, SWITCH, SMART, BACKFILL, LOOKAHEAD, ORDER];
 
 pub(in crate::local::policies) fn info() -> PolicyInfo {
     PolicyInfo::new("scojo-pect", build)
@@ -125,6 +136,17 @@ pub(in crate::local::policies) fn info() -> PolicyInfo {
 pub(super) fn parts<const N: usize, T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Option<[T; N]> {
     let parts: Option<Vec<T>> = text.split('/').map(|part| read(part.trim())).collect();
     parts?.try_into().ok()
+}
+
+/// Three shares with slashes between them, in millionths of a per cent.
+pub(super) fn shares(text: &str) -> Option<[u64; CLASSES]> {
+    parts(text, |part| part.strip_suffix('%')?.parse().map(Factor::as_millionths).ok())
+}
+
+/// Whether shares are 100 % together. The error is what they are, in per cent.
+pub(super) fn sum_to_one(shares: [u64; CLASSES]) -> Result<(), f64> {
+    let sum: u64 = shares.iter().sum();
+    if sum == 100 * Factor::ONE { Ok(()) } else { Err(sum as f64 / Factor::ONE as f64) }
 }
 
 fn build(named: &mut Named) -> Result<Built, NamedError> {
@@ -146,16 +168,21 @@ pub(super) fn options(named: &mut Named) -> Result<ScojoPectOptions, NamedError>
         let bounds = bounds.filter(|[medium, long]| Span::ZERO < *medium && medium < long);
         options.bounds = bounds.ok_or_else(|| bad(CLASS_BOUNDS.key, &text, expected))?;
     }
+    let mut usual = None;
     if let Some(text) = named.take::<String>(SHARES.key, "shares")? {
-        let share = |part: &str| part.strip_suffix('%')?.parse().map(Factor::as_millionths).ok();
-        let shares: Option<[u64; CLASSES]> = parts(&text, share);
         let expected = "three shares with slashes between them, such as `0.5%/26.5%/73%`";
-        options.shares = shares.ok_or_else(|| bad(SHARES.key, &text, expected))?;
-        let sum: u64 = options.shares.iter().sum();
-        if sum != 100 * Factor::ONE {
-            let sum = sum as f64 / Factor::ONE as f64;
-            return Err(bad(SHARES.key, &text, &format!("100 % together: these are {sum} %")));
+        options.shares = shares(&text).ok_or_else(|| bad(SHARES.key, &text, expected))?;
+        sum_to_one(options.shares)
+            .map_err(|sum| bad(SHARES.key, &text, &format!("100 % together: these are {sum} %")))?;
+        usual = Some(text);
+    }
+    if let Some(text) = named.take::<String>(BY_HOUR.key, "shares by the hour")?.filter(|text| text != "none") {
+        let by_hour = SharesByHour::read(&text).map_err(|expected| bad(BY_HOUR.key, &text, &expected))?;
+        if let Some(usual) = usual.filter(|_| by_hour.says_all()) {
+            let expected = format!("of any effect: `{}` has shares for each hour", BY_HOUR.key);
+            return Err(bad(SHARES.key, &usual, &expected));
         }
+        options.by_hour = Some(by_hour);
     }
     let time = "a time above 0, such as `60 s`";
     let of = |named: &mut Named, key: &str, default: Span| {
