@@ -61,11 +61,13 @@ pub(crate) fn variants() -> Vec<String> {
                 "classes=2 s/10 s,shares=0%/0%/100%,cycle=12 s,floor=4 s,switch=2 s,backfill=easy,lookahead=3",
                 "classes=5 s/20 s,cycle=60 s,floor=10 s,switch=500 ms,smart=false",
                 "classes=5 s/20 s,shares=20%/30%/50%,cycle=30 s,floor=3 s,switch=1 s,order=dds-lxf-dynb",
+                "classes=5 s/20 s,shares=20%/30%/50%,cycle=30 s,floor=3 s,switch=0 s,shares_by_hour=0-1=40%/30%/30%",
             ],
             "scojo-pect-groups" => &[
                 "classes=5 s/20 s,shares=20%/30%/50%,cycle=30 s,floor=3 s,switch=1 s,least=2/2,most=4/5,size=0.2/0.2,work=0/0,runtime=5 s/20 s,wide=20%/30%,first=1/3,orders=20",
                 "classes=2 s/10 s,shares=20%/30%/50%,cycle=12 s,floor=4 s,switch=2 s,backfill=easy,least=1/1,most=3/6,size=0/0,work=0/0,first=1/2,search=dds,orders=9,bound=least,fixed=true,plan_backfill=false,dynamic=false,per_node=50 ms,again=1.1",
                 "classes=5 s/20 s,cycle=60 s,floor=10 s,switch=500 ms,smart=false,least=2/1,most=2/2,size=0.1/0.1,work=0.1/0.1,runtime=1 s/1 s,second=false,choice=printed,shift=none,bound=none,again=1",
+                "classes=5 s/20 s,shares=20%/30%/50%,cycle=30 s,floor=3 s,switch=0 s,least=2/2,most=4/5,size=0.2/0.2,work=0/0,runtime=5 s/20 s,wide=20%/30%,first=1/3,orders=20",
             ],
             "discrepancy" => &[
                 "nodes=3,order=sjf",

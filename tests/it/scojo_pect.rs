@@ -105,6 +105,35 @@ fn there_is_no_switch_without_a_change() {
 }
 
 #[test]
+fn a_switch_may_take_no_time() {
+    let jobs = [job(1, 0, 6, 150), job(2, 1, 6, 60)];
+    let free = SLICES.replace("switch=2 s", "switch=0 s");
+    let spec = |more: &str| site(10, &format!("scojo-pect[{free}{more}]"));
+    // Slices as with a switch of 2 s, of which nothing is lost: job 2 runs from 100 to 150, job 1 from 150 to 200, job 2 its last 10 s. Job 1 has run for 150 s then, and was over at 200.
+    let ran = run(&spec(""), &jobs);
+    assert_eq!([1, 2].map(|id| ran.times(id)), [(0, 200), (100, 210)]);
+    // At 200 no long job is left.
+    let slices = [
+        ("long", [0.0, 0.0, 100.0]),
+        ("medium", [100.0, 100.0, 150.0]),
+        ("long", [150.0, 150.0, 200.0]),
+        ("medium", [200.0, 200.0, 300.0]),
+    ];
+    assert_eq!(ran.slices(), slices);
+    // Job 3 runs beside the long job from 5 s on and needs 200 s: in the slice of medium jobs it stays where it is, as it does in that of long jobs, and is never suspended. Jobs 1 and 2 are in turn.
+    let jobs = [job(1, 0, 6, 150), job(2, 1, 6, 60), job(3, 5, 4, 65)];
+    let ran = run(&spec(""), &jobs);
+    assert_eq!([1, 2, 3].map(|id| ran.times(id)), [(0, 200), (100, 210), (5, 70)]);
+    let jobs = [job(1, 0, 6, 150), job(2, 1, 6, 60), job(3, 5, 4, 200)];
+    let ran = run(&spec(""), &jobs);
+    assert_eq!([1, 2, 3].map(|id| ran.times(id)), [(0, 200), (100, 210), (5, 205)]);
+    assert_eq!(ran.segments().filter(|segment| segment.job.0 == 3).count(), 1);
+    // With a switch of 2 s it is suspended with all others at each of them.
+    let ran = run(&site(10, &format!("scojo-pect[{SLICES}]")), &jobs);
+    assert!(ran.segments().filter(|segment| segment.job.0 == 3).count() > 2);
+}
+
+#[test]
 fn a_class_whose_jobs_wait_for_machines_gets_no_slice() {
     let spec = site(10, &format!("scojo-pect[{SLICES}]"));
     let jobs = [job(1, 0, 6, 150), job(2, 1, 8, 60)];

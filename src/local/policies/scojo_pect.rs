@@ -106,11 +106,14 @@ impl LocalPolicy for ScojoPect {
         let mut free = view.free_set().clone();
         if !self.kept.queues.none_idle() {
             let reach = self.kept.queues.reach(view);
-            free.insert_all(&self.turn(view, self.kept.queues.needs(view, &reach, most), actions));
+            let released = self.turn(view, self.kept.queues.needs(view, &reach, most), actions);
+            free.insert_all(&released.procs);
             if let Some(slice) = self.kept.slice.filter(|slice| slice.begins > now) {
                 actions.wake_at(slice.begins);
+            } else if released.later {
+                // Without a switch to wait for there is a pass when the first of them has been written.
             } else if let Some(slice) = self.kept.slice.filter(|slice| slice.ends > now) {
-                free = self.fill(view, slice, actions);
+                free = self.fill(view, slice, free, actions);
                 let needs = self.kept.queues.needs(view, &reach, most);
                 let others = (0..).zip(needs).any(|(class, need)| class != slice.class && need.any);
                 if others && needs.iter().any(|need| need.idle) {

@@ -88,7 +88,7 @@ fn jobs_larger_than_the_machine() {
 /// What is asked for makes no sense: nothing runs, nothing is printed.
 #[test]
 fn requests_that_make_no_sense() {
-    let cases: [(&[&str], &[&str]); 97] = [
+    let cases: [(&[&str], &[&str]); 98] = [
         (&["--policy", "esy"], &["did you mean `easy`?", "there are fcfs, easy", "hint: `gridemu policies`"]),
         (&["--policy", "EASY"], &["did you mean `easy`?"]),
         (&["--policy", "easy", "--policy", "conservativ"], &["did you mean `conservative`?"]),
@@ -144,7 +144,8 @@ fn requests_that_make_no_sense() {
             &["--policy", "scojo-pect[floor=30 min]"],
             &["`floor=1800 s`", "at most a third of `cycle`, which is 3600 s"],
         ),
-        (&["--policy", "scojo-pect[switch=0 s]"], &["`switch=0 s`", "a time above 0"]),
+        (&["--policy", "scojo-pect[switch=soon]"], &["`switch=soon`", "a time, such as `60 s`, or `0 s`"]),
+        (&["--policy", "scojo-pect[switch=0 s,floor=0 s]"], &["`floor=0 s`", "a time above 0"]),
         (&["--policy", "scojo-pect[cycle=soon]"], &["`cycle=soon`", "a time above 0"]),
         (&["--policy", "scojo-pect[classes=3 h/10 min]"], &["`classes=3 h/10 min`", "in ascending order"]),
         (&["--policy", "scojo-pect[order=best]"], &["`order=best`", "`fcfs`, `dds-lxf-dynb`, `discrepancy`"]),

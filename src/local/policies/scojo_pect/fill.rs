@@ -168,11 +168,17 @@ impl Owned {
 
 impl ScojoPect {
     /// A slice in which the preempted jobs of its class have resumed. It is `fresh` if all jobs that can be are suspended for it.
-    pub(super) fn begin<'a, 'b>(&self, view: &'a View<'b>, slice: Slice, is_fresh: bool) -> Filling<'a, 'b> {
+    /// `free` are the processors that are free, or are released by this pass.
+    pub(super) fn begin<'a, 'b>(
+        &self,
+        view: &'a View<'b>,
+        slice: Slice,
+        mut free: ProcSet,
+        is_fresh: bool,
+    ) -> Filling<'a, 'b> {
         let now = view.now();
         let Queues(queues) = &self.kept.queues;
         let is_taken_off = |job: JobKey| is_fresh && goes(view, view.job(job));
-        let mut free = view.free_set().clone();
         let (mut taken, mut held) = (Vec::new(), Vec::new());
         for (class, Queue { running, .. }) in queues.iter().enumerate() {
             for (seq, job) in running {
@@ -274,8 +280,14 @@ impl ScojoPect {
     }
 
     /// Resumes and starts jobs in a slice. Returns the processors that are left.
-    pub(super) fn fill(&mut self, view: &View<'_>, slice: Slice, actions: &mut Actions) -> ProcSet {
-        let mut filling = self.begin(view, slice, false);
+    pub(super) fn fill(
+        &mut self,
+        view: &View<'_>,
+        slice: Slice,
+        free: ProcSet,
+        actions: &mut Actions,
+    ) -> ProcSet {
+        let mut filling = self.begin(view, slice, free, false);
         self.group(view, &filling, actions);
         let first = self.search(&filling);
         self.complete(&mut filling, &first);

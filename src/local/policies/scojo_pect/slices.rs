@@ -17,6 +17,15 @@ pub(super) struct Slice {
     pub(super) ends: Time,
 }
 
+/// What a switch releases.
+#[derive(Debug, Default)]
+pub(super) struct Released {
+    /// The processors of the jobs that are suspended at once.
+    pub(super) procs: ProcSet,
+    /// Whether other jobs have to be written before.
+    pub(super) later: bool,
+}
+
 /// The classes in the order of their slices: long, short, medium [Kanavallil 2007, Figures 3 and 13].
 const CYCLE: [usize; CLASSES] = [2, 0, 1];
 
@@ -52,10 +61,10 @@ impl ScojoPectOptions {
 
 impl ScojoPect {
     /// Begins another slice, if this one is over and some idle job can run: its time has passed, or its class cannot use it. If other jobs run in the new
-    /// one, all jobs are suspended, and a switch is lost. Returns the processors that are released at once.
-    pub(super) fn turn(&mut self, view: &View<'_>, needs: [Need; CLASSES], actions: &mut Actions) -> ProcSet {
+    /// one, all jobs are suspended, and a switch is lost; if a switch takes no time, only those that do not run on are.
+    pub(super) fn turn(&mut self, view: &View<'_>, needs: [Need; CLASSES], actions: &mut Actions) -> Released {
         let (now, last) = (view.now(), self.kept.slice);
-        let mut released = ProcSet::new();
+        let mut released = Released::default();
         let is_over = last.is_none_or(|slice| slice.ends <= now || !needs[slice.class].any);
         if !is_over || !needs.iter().any(|need| need.idle) {
             return released;
@@ -69,43 +78,47 @@ impl ScojoPect {
         // What is left of a switch that goes on.
         let begins = last.map_or(now, |slice| slice.begins.max(now));
         let slice = Slice { class, begins, ends };
-        let changes = last.is_none_or(|last| last.class != class) && self.changes(view, slice);
-        let slice = if changes { Slice { begins: now + self.options.switch, ..slice } } else { slice };
+        let is_other = last.is_none_or(|last| last.class != class);
+        let stay = is_other.then(|| self.changes(view, slice)).flatten();
+        let slice = if stay.is_some() { Slice { begins: now + self.options.switch, ..slice } } else { slice };
         self.kept.slice = Some(slice);
         let (runs_from, until) = (slice.begins, slice.ends);
         actions.note(Note::Slice { class: SliceClass::ALL[class], runs_from, until });
-        if !changes {
-            return released;
-        }
-        for Queue { running, preempted, .. } in &mut self.kept.queues.0 {
+        let Some(stay) = stay else { return released };
+        // Nothing is gained by writing and reading at once what runs on.
+        let runs_on = |class, seq| self.options.switch.is_zero() && stay.contains(&(class, seq));
+        for (class, Queue { running, preempted, .. }) in self.kept.queues.0.iter_mut().enumerate() {
             running.retain(|seq, job| {
                 let live = view.job(*job);
-                if !goes(view, live) {
+                if !goes(view, live) || runs_on(class, *seq) {
                     return true;
                 }
                 let at_once = view.suspends_in(*job).is_zero();
                 actions.suspend(*job);
                 if at_once {
-                    released.insert_all(live.placement());
+                    released.procs.insert_all(live.placement());
                     preempted.insert(*seq, *job);
                 }
+                released.later |= !at_once;
                 !at_once
             });
         }
         released
     }
 
-    /// Whether a job has to be written or read for a slice: one that runs would not do so in it, or a preempted one of its class would.
-    fn changes(&self, view: &View<'_>, slice: Slice) -> bool {
+    /// Whether a job has to be written or read for a slice: one that runs would not do so in it, or a preempted one of its class would. Then these run on, by class and place in
+    /// the order of arrival.
+    fn changes(&self, view: &View<'_>, slice: Slice) -> Option<Vec<(usize, u64)>> {
         let Queues(queues) = &self.kept.queues;
-        let mut filling = self.begin(view, slice, true);
+        let mut filling = self.begin(view, slice, view.free_set().clone(), true);
         self.complete(&mut filling, &[]);
         let filled = filling.filled;
         let (stay, read): (Vec<_>, Vec<_>) =
             filled.resumed.into_iter().partition(|(class, seq, _)| queues[*class].running.contains_key(seq));
         let running = queues.iter().flat_map(|queue| queue.running.values());
-        stay.len() < running.filter(|job| goes(view, view.job(**job))).count()
-            || read.iter().any(|(class, ..)| *class == slice.class)
+        let changes = stay.len() < running.filter(|job| goes(view, view.job(**job))).count()
+            || read.iter().any(|(class, ..)| *class == slice.class);
+        changes.then(|| stay.into_iter().map(|(class, seq, _)| (class, seq)).collect())
     }
 }
 

@@ -88,7 +88,7 @@ const FLOOR: ParamInfo = ParamInfo {
 
 const SWITCH: ParamInfo = ParamInfo {
     key: "switch",
-    values: "a time above 0",
+    values: "a time",
     default: "60 s",
     doc: "what is lost at the beginning of a slice, in which no job runs, if it is of another class than the last one",
 };
@@ -189,7 +189,8 @@ pub(super) fn options(named: &mut Named) -> Result<ScojoPectOptions, NamedError>
         Ok::<_, NamedError>(named.take_within(key, Span::TICK.., time)?.unwrap_or(default))
     };
     options.cycle = of(named, CYCLE.key, options.cycle)?;
-    options.switch = of(named, SWITCH.key, options.switch)?;
+    let none = "a time, such as `60 s`, or `0 s`";
+    options.switch = named.take_within(SWITCH.key, Span::ZERO.., none)?.unwrap_or(options.switch);
     options.floor = of(named, FLOOR.key, options.floor)?;
     let floor = format!("{} s", options.floor);
     if options.floor <= options.switch {
