@@ -87,6 +87,7 @@ mod saved_before;
 mod scenario;
 mod scojo;
 mod scojo_pect;
+mod scojo_pect_twin;
 mod selective;
 mod source_marks;
 mod stale_reports;
