@@ -33,6 +33,18 @@ fn replays(bench: &mut Criterion) {
         let workload = "lublin[jobs=10000,load=0.7]".parse().expect("a workload");
         replay(bench, &format!("lublin 10,000 jobs, {policy}"), &workload, policy);
     }
+    // At the load of configs/group-optimization.toml.
+    for (jobs, policy) in [
+        (5_000, "scojo-pect"),
+        (10_000, "scojo-pect"),
+        (20_000, "scojo-pect"),
+        (5_000, "scojo-pect-groups"),
+        (10_000, "scojo-pect-groups"),
+        (20_000, "scojo-pect-groups"),
+    ] {
+        let workload = format!("lublin[jobs={jobs},procs=128]").parse().expect("a workload");
+        replay(bench, &format!("lublin {jobs} jobs on 128 processors, {policy}"), &workload, policy);
+    }
     let Some(data) = std::env::var_os("GRIDEMU_DATA").map(PathBuf::from) else {
         return;
     };
