@@ -8,8 +8,8 @@ use gridemu::metrics::{
     Definitions, Fingerprint, GridMeasures, Quantiles, RecoveryRule, Summary, WaitComparison, Window,
 };
 use gridemu::model::{
-    Cause, JobClasses, JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet, Record, SegmentRecord,
-    SiteId, SiteSpec,
+    Cause, JobClasses, JobId, JobKind, JobRecord, Origin, Outcome, PartitionId, ProcSet, Record,
+    SegmentRecord, SiteId, SiteSpec,
 };
 use gridemu::output::{OutputDir, OutputOptions};
 use gridemu::units::{Energy, Money, Rate, Span, Time};
@@ -45,6 +45,7 @@ fn records(pieces: u32) -> Vec<Record> {
             start: Some(start),
             end,
             requested: size,
+            kind: JobKind::Rigid,
             procs: size,
             outcome: if id % 20 == 0 { Outcome::Killed } else { Outcome::Completed },
             run: Span::from_secs(run),

@@ -65,7 +65,7 @@ pub use recovery::{Loss, Recovery, RecoveryRule, RecoverySummary};
 pub use replanning::{ReplanSummary, Replanning};
 pub use run::{OfferedLoad, SingleSite, Times};
 pub use spans::{AgeSummary, Ages, PlanningSummary, SpanSummary};
-pub use summary::{ClassMeasures, DifferentDefinitions, Measures, Outcomes, Summary};
+pub use summary::{ClassMeasures, DifferentDefinitions, KindMeasures, Measures, Outcomes, Summary};
 pub use unended::ToTheEnd;
 pub use waits::{RecordedWaits, WaitComparison};
 pub use window::Window;

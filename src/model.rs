@@ -70,7 +70,7 @@ pub use group_failures::{GroupFailures, GroupSize};
 pub use ids::{
     FileId, JobId, JobKey, JobRef, NamedJob, PartitionId, PoolId, SiteId, TaskId, WorkflowId, WorkloadId,
 };
-pub use job::{GridContext, Job, JobError, Origin, Predecessor, Size};
+pub use job::{GridContext, Job, JobError, JobKind, Origin, Predecessor, Size};
 pub use layout::Layout;
 pub use levels::{Embodied, Level};
 pub use limits::{AtLimit, Limits, WorkflowLimits};

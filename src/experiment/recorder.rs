@@ -38,7 +38,7 @@ pub(super) struct Recorder {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecorderSave {
     /// The layout version of all fields here and in the measures.
-    layout: Layout<12>,
+    layout: Layout<13>,
     /// The position in the files; `None` if the run writes none.
     pub(super) output: Option<OutputMark>,
     measured: Skeleton<GridMeasures>,

@@ -24,7 +24,7 @@ pub struct Merge {
 }
 
 /// Raised whenever anything in a [`MergeSave`] changes its layout.
-const SAVE_VERSION: u32 = 1;
+const SAVE_VERSION: u32 = 2;
 
 /// The state of a [`Merge`] between two run segments: small, since all records before the barrier have been passed on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -216,7 +216,7 @@ mod tests {
         assert!(Merge::restore(good.clone()).is_ok());
         let told = |save| Merge::restore(save).expect_err("it makes no sense").to_string();
         let newer = MergeSave { version: SAVE_VERSION + 1, ..good.clone() };
-        assert!(told(newer).contains("have layout 2, this version of gridemu reads 1"));
+        assert!(told(newer).contains("have layout 3, this version of gridemu reads 2"));
         let torn = MergeSave { latest: Vec::new(), ..good };
         assert!(told(torn).contains("waiting records of 2 entities and times of 0"));
     }

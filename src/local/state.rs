@@ -343,6 +343,7 @@ impl State {
             start: job.first_start,
             end: step.now,
             requested: job.job.size.preferred(),
+            kind: job.job.size.kind(),
             procs: job.given,
             outcome,
             run,

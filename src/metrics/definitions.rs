@@ -17,6 +17,8 @@ pub struct Definitions {
     pub machine: u32,
     /// What a missed deadline counts; `None` if no job has limits.
     pub penalty: Option<Penalty>,
+    /// Whether jobs may be moldable or malleable, so that there are measures by kind.
+    pub kinds: bool,
 }
 
 /// The penalty of a job that is late by `x`: exp(x / scale) − 1, but never more than `most` (Paul 2013, where the bound is not stated). A job that does not
@@ -62,13 +64,19 @@ impl Definitions {
     /// Definitions with the bound `tau` of the bounded slowdown, and `classes` of jobs relative to a machine of
     /// `machine` processors.
     pub const fn new(tau: Span, classes: JobClasses, machine: u32) -> Self {
-        Self { tau, classes, machine, penalty: None }
+        Self { tau, classes, machine, penalty: None, kinds: false }
     }
 
     /// The same where jobs have limits.
     #[must_use]
     pub fn limited(self, penalty: Penalty) -> Self {
         Self { penalty: Some(penalty), ..self }
+    }
+
+    /// The same where jobs may be moldable or malleable.
+    #[must_use]
+    pub fn with_kinds(self, kinds: bool) -> Self {
+        Self { kinds, ..self }
     }
 
     /// True if the job counts in means and quantiles: it started, and it completed or was killed at its estimate.

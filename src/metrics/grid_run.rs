@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::finishes::finishes;
 use super::{
     Account, AgeSummary, Ages, BacklogSummary, ChurnSummary, ClassMeasures, CoallocationSummary, Definition,
-    ElasticSummary, ErrorSummary, Fingerprint, FinishSummary, FrontSummary, GridMeasures, Groups, Ledger,
-    Measures, Outcomes, PlanningSummary, PreemptionSummary, Quantiles, Recovery, SingleSite, SiteFinish,
-    Summary, Times, Window, WorkflowSummary,
+    ElasticSummary, ErrorSummary, Fingerprint, FinishSummary, FrontSummary, GridMeasures, Groups,
+    KindMeasures, Ledger, Measures, Outcomes, PlanningSummary, PreemptionSummary, Quantiles, Recovery,
+    SingleSite, SiteFinish, Summary, Times, Window, WorkflowSummary,
 };
 use crate::broker::outside::ProgramFacts;
 use crate::local::SearchEffort;
@@ -181,6 +181,9 @@ pub struct GridSummary {
     pub fingerprint: Fingerprint,
     /// The measures by class, if there are classes.
     pub classes: Vec<ClassMeasures>,
+    /// The measures of rigid, moldable and malleable jobs, if there may be others than rigid ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<KindMeasures>,
     /// What the measures mean.
     pub definitions: Vec<Definition>,
 }
@@ -361,6 +364,7 @@ impl GridSummary {
             workflows,
             fingerprint,
             classes: whole.by_class(end),
+            kinds: groups.by_kind(end),
             definitions: defined,
             measures: all,
             single,

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::distribution::EXACT_QUANTILES;
-use super::{Definitions, Exact, Outcomes, Summary, Window};
-use crate::model::{JobClasses, JobRecord, Origin, SiteId};
+use super::{Definitions, Exact, KindMeasures, Outcomes, Summary, Window};
+use crate::model::{JobClasses, JobKind, JobRecord, Origin, SiteId};
 use crate::units::{Energy, Money, Time};
 
 /// A summary for each origin and each site (and for jobs that ended at no site), of the jobs submitted in a window;
@@ -17,6 +17,8 @@ pub struct Groups {
     cells: Vec<Summary>,
     /// All jobs by class, if there are classes.
     classed: Option<Summary>,
+    /// All jobs by kind, in the order of [`JobKind::ALL`]; empty if all are rigid.
+    kinds: Vec<Summary>,
     measured: u64,
     budget: u64,
     /// The jobs that were not submitted in the window.
@@ -37,6 +39,8 @@ impl Groups {
     pub(super) fn with_budget(definitions: Definitions, window: Window, sites: usize, budget: u64) -> Self {
         let plain = Definitions { classes: JobClasses::none(), ..definitions.clone() };
         // Each summary keeps all its values: the budget is shared and enforced here.
+        let kinds = if definitions.kinds { JobKind::ALL.len() } else { 0 };
+        let kinds = vec![Summary::with_budget(plain.clone(), u64::MAX); kinds];
         let cells = vec![Summary::with_budget(plain, u64::MAX); 2 * (sites + 1)];
         let classed = (definitions.classes.count() > 1).then(|| Summary::with_budget(definitions, u64::MAX));
         Self {
@@ -44,6 +48,7 @@ impl Groups {
             sites: u32::try_from(sites).unwrap_or(u32::MAX),
             cells,
             classed,
+            kinds,
             measured: 0,
             budget,
             outside: Outcomes::default(),
@@ -71,13 +76,16 @@ impl Groups {
         if let Some(classed) = &mut self.classed {
             classed.add(job);
         }
+        if let Some(kind) = self.kinds.get_mut(job.kind as usize) {
+            kind.add(job);
+        }
         let charged = &mut self.charged[job.origin as usize];
         charged.0 += job.energy;
         charged.1 += job.cost;
     }
 
     fn sketch(&mut self) {
-        self.cells.iter_mut().chain(&mut self.classed).for_each(Summary::sketch);
+        self.cells.iter_mut().chain(&mut self.classed).chain(&mut self.kinds).for_each(Summary::sketch);
     }
 
     /// The index of the first cell of a site; an unknown site counts as none.
@@ -119,10 +127,20 @@ impl Groups {
     pub fn classed(&self) -> Summary {
         self.classed.clone().unwrap_or_else(|| self.summary(None, None))
     }
+
+    /// The measures of rigid, moldable and malleable jobs of a run that ended at `end`, empty kinds included; empty if all jobs are rigid.
+    pub(super) fn by_kind(&self, end: Option<Time>) -> Vec<KindMeasures> {
+        let kinds = JobKind::ALL.into_iter().zip(&self.kinds);
+        kinds.map(|(kind, jobs)| KindMeasures { kind, measures: jobs.whole_of(end) }).collect()
+    }
 }
 
 impl Exact for Groups {
     fn exact(&mut self, each: &mut dyn FnMut(&mut Vec<u64>)) {
-        self.cells.iter_mut().chain(&mut self.classed).for_each(|cell| cell.exact(each));
+        self.cells
+            .iter_mut()
+            .chain(&mut self.classed)
+            .chain(&mut self.kinds)
+            .for_each(|cell| cell.exact(each));
     }
 }

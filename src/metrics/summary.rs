@@ -8,7 +8,7 @@ use super::distribution::{ClassTable, Distribution, EXACT_QUANTILES, Scale};
 use super::limits::{LimitMeasures, Limited};
 use super::unended::{ToTheEnd, Unended};
 use super::{Definitions, Exact, Penalty, Quantiles, Ratio};
-use crate::model::{JobRecord, Outcome};
+use crate::model::{JobKind, JobRecord, Outcome};
 use crate::units::{Span, Time};
 
 const WAIT: usize = 0;
@@ -111,6 +111,16 @@ pub struct ClassMeasures {
     /// The class, such as `VS Seq`.
     pub class: String,
     /// Its measures.
+    #[serde(flatten)]
+    pub measures: Measures,
+}
+
+/// The measures of the jobs of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KindMeasures {
+    /// The kind.
+    pub kind: JobKind,
+    /// Their measures.
     #[serde(flatten)]
     pub measures: Measures,
 }

@@ -37,6 +37,21 @@ pub enum Size {
 }
 
 words! {
+    /// Whether and when the number of processors of a job can change (Feitelson and Rudolph 1996).
+    #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum JobKind {
+        /// Never.
+        #[default]
+        Rigid = "rigid",
+        /// When it starts.
+        Moldable = "moldable",
+        /// While it runs, too.
+        Malleable = "malleable",
+    }
+}
+
+words! {
     /// The origin of a job.
     #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     pub enum Origin {
@@ -186,6 +201,15 @@ impl Size {
     /// The most processors the job can use.
     pub const fn max(&self) -> u32 {
         self.range().2
+    }
+
+    /// Whether and when the number can change.
+    pub const fn kind(&self) -> JobKind {
+        match self {
+            Self::Rigid(_) => JobKind::Rigid,
+            Self::Moldable { .. } => JobKind::Moldable,
+            Self::Malleable { .. } => JobKind::Malleable,
+        }
     }
 
     /// Whether the number may change while the job runs.

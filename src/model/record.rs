@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::text::words;
 use super::{
     Booked, BookingRefusal, CoallocationRecord, CommandRefusal, Elastic, FrontRecord, GroupRecord, JobId,
-    JobRef, Limits, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId, SliceRecord, TaskRecord,
-    TransferRecord, WorkflowRecord,
+    JobKind, JobRef, Limits, Origin, Outcome, PartitionId, ProcSet, RejectReason, SiteId, SliceRecord,
+    TaskRecord, TransferRecord, WorkflowRecord,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -35,6 +35,8 @@ pub struct JobRecord {
     pub end: Time,
     /// The processors that it requested.
     pub requested: u32,
+    /// Whether it is rigid, moldable or malleable. No part of the fingerprint: it follows from the workload.
+    pub kind: JobKind,
     /// The processors that it got (whole allocation units); 0 if it never started.
     pub procs: u32,
     /// Its outcome.

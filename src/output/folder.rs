@@ -157,7 +157,9 @@ impl OutputOptions {
         {
             let limited = matches!(name, JOBS | WORKFLOWS) && definitions.penalty.is_some();
             let objectives = self.fronts.iter().filter(|_| name == FRONTS);
-            let mut header = header.to_owned() + if limited { rows::LIMITS } else { "" };
+            let kinds = name == JOBS && definitions.kinds;
+            let mut header = header.to_owned() + if kinds { rows::KIND } else { "" };
+            header += if limited { rows::LIMITS } else { "" };
             objectives.for_each(|objective| header += &format!(",{}", objective.column));
             *table = Some(open(name, &header)?);
         }

@@ -4,7 +4,7 @@ use super::cells::{self, Label};
 use super::names::Names;
 use crate::metrics::{Definitions, WorkflowRatios};
 use crate::model::{
-    Cause, CoallocationRecord, EventRecord, FrontPoint, FrontRecord, GroupRecord, GroupedJob, JobId,
+    Cause, CoallocationRecord, EventRecord, FrontPoint, FrontRecord, GroupRecord, GroupedJob, JobId, JobKind,
     JobRecord, Limits, MachineRecord, Origin, Outcome, ResponseParts, SegmentRecord, SiteId, SliceRecord,
     TaskRecord, TransferRecord, WorkflowBounds, WorkflowRecord,
 };
@@ -12,6 +12,8 @@ use crate::units::{Span, Time};
 
 /// The columns of `jobs.csv`.
 pub(super) const JOBS: &str = "job,submit,start,end,procs,site,outcome,requested,run,estimate,wait,response,bsld,user,class,attempts,energy_j,cost,reason,partition,origin,requested_start,dynamic_j";
+/// A further column of `jobs.csv`, if jobs may be moldable or malleable.
+pub(super) const KIND: &str = ",kind";
 /// Further columns of `jobs.csv` and `workflows.csv`, if jobs or workflows have limits.
 pub(super) const LIMITS: &str = ",deadline,budget";
 /// The columns of `segments.csv`.
@@ -56,6 +58,8 @@ pub(super) struct Columns {
     causes: [Label; Cause::ALL.len()],
     /// Labels by origin.
     origins: [Label; Origin::ALL.len()],
+    /// Labels by kind of job.
+    kinds: [Label; JobKind::ALL.len()],
 }
 
 impl Columns {
@@ -66,6 +70,7 @@ impl Columns {
             outcomes: Outcome::NAMES.map(Label::new),
             causes: Cause::ALL.map(|cause| Label::new(cause.name())),
             origins: Origin::ALL.map(|origin| Label::new(origin.name())),
+            kinds: JobKind::ALL.map(|kind| Label::new(kind.name())),
             names,
             definitions,
         }
@@ -102,6 +107,9 @@ impl Columns {
         self.origins[job.origin as usize].write(out);
         cells::maybe_seconds(out, job.requested_start.map(Time::micros));
         cells::joules(out, job.dynamic);
+        if self.definitions.kinds {
+            self.kinds[job.kind as usize].write(out);
+        }
         self.limits(out, job.limits.as_deref());
     }
 

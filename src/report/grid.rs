@@ -9,7 +9,7 @@ mod workflows;
 use facts::{facts, few_facts, lines, notes};
 
 use super::figures::{count, decimals, duration, jobs, number, percent, wrapped};
-use super::tables::{Columns, class_table};
+use super::tables::{Columns, class_table, kind_table};
 use crate::metrics::{Account, EnergySummary, GridSummary, Measures, PerWork, Quantiles, SiteSummary};
 use crate::model::Payer;
 
@@ -53,6 +53,7 @@ pub fn grid_tables(run: &GridSummary, detail: Detail) -> String {
     }
     parts.push(lines(&facts(run)));
     parts.extend(class_table(&run.class_preset, &run.classes, run.quantiles));
+    parts.extend(kind_table(&run.kinds, run.quantiles));
     parts.extend(notes(run));
     parts.join("\n\n") + "\n"
 }

@@ -5,8 +5,8 @@ use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, Table
 use super::figures::{count, decimals, duration, number, percent};
 use crate::local::SearchEffort;
 use crate::metrics::{
-    ClassMeasures, ElasticSummary, GridSummary, LimitMeasures, Measures, PreemptionSummary, Quantiles,
-    RecordedWaits, UsageSummary,
+    ClassMeasures, ElasticSummary, GridSummary, KindMeasures, LimitMeasures, Measures, PreemptionSummary,
+    Quantiles, RecordedWaits, UsageSummary,
 };
 use crate::model::Outcome;
 
@@ -226,21 +226,34 @@ pub(super) fn processor_time(usage: &UsageSummary) -> String {
 
 /// The measures of each class that has jobs; `None` if no job is measured.
 pub(super) fn class_table(preset: &str, classes: &[ClassMeasures], quantiles: Quantiles) -> Option<String> {
-    let present: Vec<_> = classes.iter().filter(|class| class.measures.jobs > 0).collect();
-    if present.iter().all(|class| class.measures.measured == 0) {
+    let groups = classes.iter().map(|class| (class.class.as_str(), &class.measures));
+    groups_table(&format!("by class ({preset})"), groups, quantiles)
+}
+
+/// The measures of each kind that has jobs; `None` if no job is measured.
+pub(super) fn kind_table(kinds: &[KindMeasures], quantiles: Quantiles) -> Option<String> {
+    groups_table("by kind of job", kinds.iter().map(|kind| (kind.kind.name(), &kind.measures)), quantiles)
+}
+
+fn groups_table<'a>(
+    title: &str,
+    groups: impl Iterator<Item = (&'a str, &'a Measures)>,
+    quantiles: Quantiles,
+) -> Option<String> {
+    let present: Vec<_> = groups.filter(|(_, measures)| measures.jobs > 0).collect();
+    if present.iter().all(|(_, measures)| measures.measured == 0) {
         return None;
     }
     let [mean, median, p95, max] = header(quantiles);
     let mut rows = Vec::new();
     for (at, metric) in METRICS.iter().enumerate() {
         rows.push(vec![(*metric).to_owned()]);
-        for class in &present {
-            let label = [format!("  {}", class.class), count(class.measures.measured)];
-            rows.push(label.into_iter().chain(cells(metrics(&class.measures)[at])).collect());
+        for (name, measures) in &present {
+            let label = [format!("  {name}"), count(measures.measured)];
+            rows.push(label.into_iter().chain(cells(metrics(measures)[at])).collect());
         }
     }
-    let title = format!("by class ({preset})");
-    Some(text_table(1, &[&title, "measured", mean, median, p95, max], rows))
+    Some(text_table(1, &[title, "measured", mean, median, p95, max], rows))
 }
 
 /// The emulated waits beside those that the machine of the workload recorded; `None` if it recorded none.

@@ -161,6 +161,8 @@ pub(super) fn resolve(keys: &ScenarioKeys, checker: &mut Checker<'_>) -> Option<
     let largest = sites.iter().flat_map(|site| &site.partitions).map(|part| part.processors()).max();
     let definitions = Definitions::new(keys.tau, keys.classes.clone(), largest.unwrap_or_default());
     let definitions = checker.limited(keys, definitions, &site_workloads, &portal);
+    let resizable = site_workloads.iter().flatten().chain(&portal).any(PlannedWorkload::is_resizable);
+    let definitions = definitions.with_kinds(resizable);
     let records_machines = sites.iter().any(|site| site.record_machines);
     checker.problems.is_empty().then(|| ResolvedScenario {
         name,

@@ -164,6 +164,11 @@ impl PlannedWorkload {
             || self.coupled.is_some_and(|coupled| coupled.share < 1.0)
     }
 
+    /// True if its jobs may be moldable or malleable.
+    pub(crate) fn is_resizable(&self) -> bool {
+        self.shaping.malleable.is_some() || matches!(self.workload, Workload::Huang(_))
+    }
+
     /// The source of its jobs, of which some are run in parts if it says so.
     pub(crate) fn in_parts(&self, source: Box<dyn Source>) -> Box<dyn Source> {
         match self.coupled {

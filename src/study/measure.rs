@@ -36,8 +36,9 @@ pub struct MeasureInfo {
 }
 
 /// A word that stands before the measures of a group of jobs, and the title of the group; `None` if the word is followed by its name.
-const GROUPS: [(&str, Option<&str>); 8] = [
+const GROUPS: [(&str, Option<&str>); 9] = [
     ("class", None),
+    ("kind", None),
     ("site", None),
     ("local", Some("local jobs")),
     ("grid", Some("grid jobs")),

@@ -55,10 +55,11 @@ fn flatten(value: &Value, at: &str, flat: &mut BTreeMap<String, f64>) {
         Value::Array(items) => {
             let mut taken = BTreeSet::new();
             for item in items {
-                // `sites` and `classes` are lists of named things, of which an id names one.
+                // `sites`, `classes` and `kinds` are lists of named things, of which an id names one.
                 let (singular, key) = match at {
                     "sites" => ("site", "name"),
                     "classes" => ("class", "class"),
+                    "kinds" => ("kind", "kind"),
                     "churn.wasted" => ("churn.wasted", "cause"),
                     "churn.attempts" => ("churn.attempts", "attempts"),
                     "churn.refusals" => ("churn.refusals", "reason"),

@@ -111,6 +111,7 @@ impl Names {
             start: row.start,
             end: row.end,
             requested: row.requested,
+            kind: row.kind.unwrap_or_default(),
             procs: row.procs,
             outcome: row.outcome,
             run: row.run,

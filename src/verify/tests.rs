@@ -3,8 +3,8 @@
 use super::*;
 use crate::local::Abilities;
 use crate::model::{
-    Cause, EventCause, EventRecord, JobId, JobRecord, Named, Origin, Outcome, PartitionSpec, ProcSet,
-    RejectReason, Reservation, SegmentRecord, SiteSpec, SleepSpec,
+    Cause, EventCause, EventRecord, JobId, JobKind, JobRecord, Named, Origin, Outcome, PartitionSpec,
+    ProcSet, RejectReason, Reservation, SegmentRecord, SiteSpec, SleepSpec,
 };
 use crate::units::{Energy, Money, Power, Rate, Span};
 
@@ -55,6 +55,7 @@ fn job(id: u64, submit: u64, start: u64, end: u64, procs: u32) -> JobRecord {
         start: Some(Time::from_secs(start)),
         end: Time::from_secs(end),
         requested: procs,
+        kind: JobKind::Rigid,
         procs,
         outcome: Outcome::Completed,
         run: Span::from_secs(end.saturating_sub(start)),

@@ -11,11 +11,11 @@ mod spec;
 
 use serde::{Deserialize, Serialize};
 
-pub use spec::{Class, HuangSpec, Kinds, Which};
+pub use spec::{Class, HuangSpec, Which};
 
 use super::random::Stream;
 use super::{Drawn, Generated, Generator, SourceError, Spec};
-use crate::model::{Job, NamedError, Size, Speedup};
+use crate::model::{Job, JobKind, NamedError, Size, Speedup};
 use crate::units::{Span, Time};
 
 /// Generates the jobs of a [`HuangSpec`], one at a time.
@@ -89,9 +89,9 @@ impl Generator for HuangSpec {
         let (min, preferred, max) = ((best / 2).max(1), best, (2 * best).min(self.procs));
         let speedup = Speedup::of_working_set(min, preferred, max);
         job.size = match kind {
-            Kinds::Rigid => Size::Rigid(best),
-            Kinds::Moldable => Size::Moldable { min, preferred, max, speedup },
-            Kinds::Malleable => Size::Malleable { min, preferred, max, speedup },
+            JobKind::Rigid => Size::Rigid(best),
+            JobKind::Moldable => Size::Moldable { min, preferred, max, speedup },
+            JobKind::Malleable => Size::Malleable { min, preferred, max, speedup },
         };
         job
     }

@@ -183,13 +183,13 @@ fn what_cannot_be_read_is_refused_by_name() {
     // Version, description, moment and sequence, then the number of entities; each begins with its kind and its version.
     let frame = postcard::to_stdvec(&(3_u32, 0_u128)).expect("bytes").len();
     assert_eq!(bytes[0], 3, "the version of the frame");
-    let first = bytes[frame..].windows(4).position(|four| four[0] == 8 && four[1] == 5 && four[2] == 20);
+    let first = bytes[frame..].windows(4).position(|four| four[0] == 8 && four[1] == 5 && four[2] == 21);
     let first = bytes.len() - bytes[frame..].len() + first.expect("eight entities, the first is a site") + 2;
     let mut newer = bytes.clone();
-    newer[first] = 21;
+    newer[first] = 22;
     let told = refused(&newer);
     assert!(
-        told.contains("site `ada`") && told.contains("layout 21 of a site, which a newer gridemu wrote"),
+        told.contains("site `ada`") && told.contains("layout 22 of a site, which a newer gridemu wrote"),
         "{told}"
     );
     let mut older = bytes.clone();

@@ -60,6 +60,7 @@ pub(in crate::entity) fn unplaced(job: &Job, outcome: Outcome, now: Time) -> Job
         start: grid.first_start,
         end: now,
         requested: job.size.preferred(),
+        kind: job.size.kind(),
         procs: 0,
         outcome,
         run: if job.may_overrun() { job.runtime } else { job.runtime.min(job.estimate) },

@@ -146,8 +146,8 @@ fn the_form_of_a_save_is_that_of_its_layout() {
         format!("{} {} {hash:032x}", blocks.len(), bytes.len())
     }
     let grid = GridMeasures::new(Definitions::default(), Window::ALL, &sites());
-    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"9 49610 c7c85eeac21eadd69c8a8c6d9e33fd82");
-    insta::assert_snapshot!(pinned(single()), @"6 29902 8452bcde805a2e07b15883665b08acee");
+    insta::assert_snapshot!(pinned(grid.watching(crate::metrics::RecoveryRule::default(), 16)), @"9 49617 46e4e0a7b75c957ec13bab9b701359d7");
+    insta::assert_snapshot!(pinned(single()), @"6 29908 f78c2a3ad5f79576a8107f1d9d1c5cd0");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::grid::Policies;
 use crate::local::Abilities;
 use crate::model::{MAX_PROCESSORS, Named, NetworkSpec, SiteSpec};
 use crate::output::{FolderKind, RunFolder};
-use crate::scenario::{PlannedWorkload, Scenario, Workload};
+use crate::scenario::{PlannedWorkload, Scenario};
 use crate::units::Time;
 use crate::verify::workflows::Paths;
 use crate::verify::{Platform, Rule, SiteFacts};
@@ -91,10 +91,7 @@ fn of_scenario(scenario: &Scenario, policies: &Policies) -> Result<Found, RunErr
         found.unchecked.insert(Rule::Work, why.to_owned());
     }
     let mut workloads = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
-    let resizable = |workload: &PlannedWorkload| {
-        workload.shaping.malleable.is_some() || matches!(workload.workload, Workload::Huang(_))
-    };
-    if workloads.any(resizable) {
+    if workloads.any(PlannedWorkload::is_resizable) {
         found.rigid = false;
         let why =
             "jobs of this run are moldable or malleable, so their sizes, rates and work are not checked";

@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use crate::metrics::tests::samples::{any_records, happened, job, machines, rejected};
 use crate::metrics::*;
 use crate::model::{
-    BrokerSpec, ChurnAct, EventCause, EventKind, EventRecord, JobClasses, JobRecord, Machines, Origin,
-    Outcome, PartitionId, PartitionSpec, PlannedChurn, ProcSet, Record, RejectReason, SiteId, SiteSpec,
+    BrokerSpec, ChurnAct, EventCause, EventKind, EventRecord, JobClasses, JobKind, JobRecord, Machines,
+    Origin, Outcome, PartitionId, PartitionSpec, PlannedChurn, ProcSet, Record, RejectReason, SiteId,
+    SiteSpec,
 };
 use crate::platform::Usage;
 use crate::units::{Energy, Money, Span, Time};
@@ -195,6 +196,47 @@ fn a_summary_of_a_grid_goes_through_json_with_every_digit() {
     let text = serde_json::to_string(&run).unwrap();
     assert_eq!(serde_json::from_str::<GridSummary>(&text).unwrap(), run);
     assert_eq!((run.measure, run.drain_s), (None, None));
+}
+
+/// Measures by kind of job, worked by hand, of the jobs that were submitted in the window.
+#[test]
+fn kinds_by_hand() {
+    let of = |kind, job: JobRecord| Record::Job(JobRecord { kind, ..job });
+    let failed = JobRecord { outcome: Outcome::Failed, ..job(2, 0, 50, 5, 1) };
+    let records = [
+        of(JobKind::Rigid, job(1, 0, 10, 60, 4)),
+        of(JobKind::Rigid, failed),
+        // Responses of 60 and 100 s, of which the jobs run for 30 and 10 s.
+        of(JobKind::Malleable, job(3, 0, 30, 30, 8)),
+        of(JobKind::Malleable, JobRecord { site: SiteId(1), origin: Origin::Grid, ..job(4, 5, 90, 10, 2) }),
+        of(JobKind::Malleable, job(5, 600, 1_000, 10, 2)),
+    ];
+    let window = Window::new(Time::ZERO, Time::from_secs(100)).unwrap();
+    let measured = |definitions: Definitions| {
+        let mut measures = GridMeasures::new(definitions, window, &sites());
+        records.iter().for_each(|record| measures.add(record));
+        summary(&measures, [Ledger::default(); 2])
+    };
+    let run = measured(Definitions::default().with_kinds(true));
+    let kinds: Vec<_> =
+        run.kinds.iter().map(|kind| (kind.kind, kind.measures.jobs, kind.measures.measured)).collect();
+    assert_eq!(kinds, [(JobKind::Rigid, 2, 1), (JobKind::Moldable, 0, 0), (JobKind::Malleable, 2, 2)]);
+    let [rigid, moldable, malleable] = [0, 1, 2].map(|at: usize| &run.kinds[at].measures);
+    assert_eq!((rigid.mean_wait, rigid.mean_response, rigid.outcomes.failed), (Some(10.0), Some(70.0), 1));
+    assert_eq!(moldable.mean_response, None);
+    assert_eq!((malleable.mean_wait, malleable.mean_response), (Some(60.0), Some(80.0)));
+    assert_eq!((malleable.mean_bounded_slowdown, malleable.max_response), (Some(6.0), Some(100.0)));
+    assert_eq!(malleable.slowdown_of_means, Some(4.0));
+    assert_eq!(run.kinds.iter().map(|kind| kind.measures.jobs).sum::<u64>(), run.measures.jobs);
+
+    let written = serde_json::to_value(&run).unwrap();
+    assert_eq!(
+        (&written["kinds"][2]["kind"], &written["kinds"][2]["jobs"]),
+        (&"malleable".into(), &2.into())
+    );
+    let rigid = measured(Definitions::default());
+    assert_eq!(rigid.kinds, []);
+    assert!(serde_json::to_value(&rigid).unwrap().get("kinds").is_none(), "as before where all are rigid");
 }
 
 #[test]

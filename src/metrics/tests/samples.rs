@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::model::{
-    Cause, EventCause, EventKind, EventRecord, JobId, JobRecord, Origin, Outcome, PartitionId, ProcSet,
-    Record, RejectReason, SegmentRecord, SiteId,
+    Cause, EventCause, EventKind, EventRecord, JobId, JobKind, JobRecord, Origin, Outcome, PartitionId,
+    ProcSet, Record, RejectReason, SegmentRecord, SiteId,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -19,6 +19,7 @@ pub(crate) fn job(id: u64, submit: u64, wait: u64, run: u64, procs: u32) -> JobR
         start: Some(Time::from_secs(submit + wait)),
         end: Time::from_secs(submit + wait + run),
         requested: procs,
+        kind: JobKind::Rigid,
         procs,
         outcome: Outcome::Completed,
         run: Span::from_secs(run),
@@ -155,6 +156,7 @@ prop_compose! {
             start: started.then(|| Time::from_micros(submit + wait)),
             end: Time::from_micros(submit + wait + if started { run } else { 0 }),
             requested,
+            kind: JobKind::ALL[id as usize % 3],
             procs: if started { requested } else { 0 },
             outcome,
             run: Span::from_micros(run),

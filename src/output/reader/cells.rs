@@ -6,7 +6,8 @@ use rustc_hash::FxHashSet;
 
 use super::rows::Ordered;
 use crate::model::{
-    Booked, Cause, Elastic, MachineState, Origin, Outcome, ProcSet, RejectReason, SliceClass, TransferOutcome,
+    Booked, Cause, Elastic, JobKind, MachineState, Origin, Outcome, ProcSet, RejectReason, SliceClass,
+    TransferOutcome,
 };
 use crate::units::{Energy, Money, Rate, Span, Time, unguarded};
 
@@ -69,6 +70,7 @@ cells! {
         b"" => Some(Origin::Local),
         cell => word(cell, Origin::ALL, |origin| origin.name()),
     };
+    JobKind, "a kind of job, such as `rigid`", |cell| word(cell, JobKind::ALL, |kind| kind.name());
     Ordered, "an elastic command, such as `ET 60`, or a reservation, such as `reserve 60 120 demo`", |cell| {
         let written = std::str::from_utf8(cell).ok()?;
         let change = || Elastic::read(written).map(Ordered::Change);

@@ -7,7 +7,8 @@ use std::sync::Arc;
 pub(super) use read::{BatsimJob, OurJob};
 
 use crate::model::{
-    Booked, Cause, Elastic, MachineState, Origin, Outcome, ProcSet, SliceClass, TransferOutcome, ready,
+    Booked, Cause, Elastic, JobKind, MachineState, Origin, Outcome, ProcSet, SliceClass, TransferOutcome,
+    ready,
 };
 use crate::units::{Energy, Money, Rate, Span, Time};
 
@@ -71,6 +72,8 @@ pub struct JobRow {
     pub origin: Origin,
     /// The requested start of a dedicated job.
     pub requested_start: Option<Time>,
+    /// Whether it is rigid, moldable or malleable; `None` where the table does not say, because all are rigid.
+    pub kind: Option<JobKind>,
     /// Its deadline.
     pub deadline: Option<Time>,
     /// Its budget.

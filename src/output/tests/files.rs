@@ -12,11 +12,11 @@ use crate::metrics::tests::samples::{
 use crate::metrics::{Ages, Definitions, Fingerprint, GridFacts, GridMeasures, GridSummary, Summary, Window};
 use crate::model::{
     EventCause, EventKind, EventRecord, FrontPoint, FrontRecord, GroupRecord, GroupedJob, JobClasses, JobId,
-    JobRecord, MachineRecord, MachineState, Objective, Origin, Outcome, PartitionId, PartitionSpec, ProcSet,
-    Record, RejectReason, SegmentRecord, SiteId, SiteSpec, SliceClass, SliceRecord, TaskRecord,
+    JobKind, JobRecord, MachineRecord, MachineState, Objective, Origin, Outcome, PartitionId, PartitionSpec,
+    ProcSet, Record, RejectReason, SegmentRecord, SiteId, SiteSpec, SliceClass, SliceRecord, TaskRecord,
     TransferOutcome, TransferRecord, WorkflowBounds, WorkflowId, WorkflowRecord,
 };
-use crate::output::{OutputDir, OutputOptions};
+use crate::output::{OutputDir, OutputOptions, RunFolder, rows};
 use crate::platform::Usage;
 use crate::units::{Bytes, Energy, Money, Power, Rate, Span, Time};
 
@@ -470,6 +470,29 @@ fn every_row_has_a_cell_for_every_column() {
     assert_eq!(rows[200]["class"], "VS N");
 }
 
+/// The column is there only if jobs may be moldable or malleable.
+#[test]
+fn kinds_of_jobs_read_back() {
+    let kinds = [JobKind::Malleable, JobKind::Rigid, JobKind::Moldable];
+    let records: Vec<_> =
+        (1..).zip(kinds).map(|(id, kind)| Record::Job(JobRecord { kind, ..job(id, 0, 5, 20, 4) })).collect();
+    for (definitions, header, read) in [
+        (Definitions::default().with_kinds(true), ",dynamic_j,kind", kinds.map(Some)),
+        (Definitions::default(), ",dynamic_j", [None; 3]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut out =
+            OutputDir::create(folder.path(), &sites(), definitions, &OutputOptions::default()).unwrap();
+        out.write(&records).unwrap();
+        out.flush().unwrap();
+        drop(out);
+        let text = fs::read_to_string(folder.path().join("jobs.csv")).unwrap();
+        assert!(text.lines().next().unwrap().ends_with(header), "{text}");
+        let rows = RunFolder::open(&folder.path().join("jobs.csv")).unwrap().jobs().unwrap();
+        assert_eq!(rows.map(|row| row.unwrap().kind).collect::<Vec<_>>(), read);
+    }
+}
+
 #[test]
 fn the_page_of_the_files_lists_every_column_in_order() {
     let page = include_str!("../../../docs/output.md");
@@ -479,9 +502,9 @@ fn the_page_of_the_files_lists_every_column_in_order() {
         let section = page.split("\n## ").find(|section| section.starts_with(name)).unwrap();
         let listed: Vec<_> =
             section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
-        // The last columns of jobs are there if they have limits.
-        let more = if name == "jobs.csv" { crate::output::rows::LIMITS } else { "" };
-        assert_eq!(listed.join(","), text.lines().next().unwrap().to_owned() + more, "{name}");
+        // The last columns of jobs are there if they may be of several kinds, and if they have limits.
+        let more = if name == "jobs.csv" { rows::KIND.to_owned() + rows::LIMITS } else { String::new() };
+        assert_eq!(listed.join(","), text.lines().next().unwrap().to_owned() + &more, "{name}");
     }
     let text = fs::read_to_string(folder.path().join("summary.json")).unwrap();
     let summary: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).unwrap();

@@ -1,13 +1,15 @@
 //! The tables of one run of one site without a broker: a replay, or such a scenario.
 
 use super::super::figures::{count, decimals, duration, jobs, number, percent};
-use super::super::tables::{class_table, measures_table, outcomes, processor_time, recorded_waits_table};
+use super::super::tables::{
+    class_table, kind_table, measures_table, outcomes, processor_time, recorded_waits_table,
+};
 use super::facts::{backlog, definitions, lines, noted, of_some_jobs, run_time};
 use super::{measured, wasted};
 use crate::metrics::{GridSummary, SingleSite, SiteSummary};
 use crate::model::InstantOrder;
 
-/// The measures of all jobs, then their outcomes, the use of processors and the time of the run itself, then the measures by class.
+/// The measures of all jobs, then their outcomes, the use of processors and the time of the run itself, then the measures by class and by kind.
 pub(super) fn tables(run: &GridSummary, of: &SingleSite) -> String {
     let mut parts = vec![heading(run, of), measures_table(&run.measures, run.quantiles)];
     if run.has_churn() {
@@ -15,6 +17,7 @@ pub(super) fn tables(run: &GridSummary, of: &SingleSite) -> String {
     }
     parts.push(lines(&facts(run, of)));
     parts.extend(class_table(&run.class_preset, &run.classes, run.quantiles));
+    parts.extend(kind_table(&run.kinds, run.quantiles));
     parts.extend(recorded_waits_table(&of.recorded_waits));
     parts.extend(Some(noted(run).collect::<Vec<_>>().join("\n")).filter(|notes| !notes.is_empty()));
     parts.join("\n\n") + "\n"

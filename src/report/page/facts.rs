@@ -295,6 +295,13 @@ pub(super) fn classes(summary: &Value) -> Option<Table> {
     Some(group_table("By class", "class", &rows.collect::<Vec<_>>()))
 }
 
+/// A row for each kind of job that there is, where jobs may be moldable or malleable.
+pub(super) fn kinds(summary: &Value) -> Option<Table> {
+    let kinds = summary["kinds"].as_array()?.iter().filter(|kind| kind["jobs"].as_u64() > Some(0));
+    let rows = kinds.map(|kind| (kind["kind"].as_str().unwrap_or_default(), kind));
+    Some(group_table("By kind of job", "kind", &rows.collect::<Vec<_>>()))
+}
+
 fn group_table(caption: &str, first: &str, groups: &[(&str, &Value)]) -> Table {
     let columns: [Column<'_, (&str, &Value)>; 10] = [
         (first, &|(name, _)| (*name).to_owned()),

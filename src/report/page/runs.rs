@@ -171,6 +171,7 @@ fn numbers(runs: &[Run<'_>]) -> Section {
         tables.extend(headline::of_many_sites(only.folder));
         tables.extend(facts::origins(summary));
         tables.extend(facts::classes(summary));
+        tables.extend(facts::kinds(summary));
         tables.extend(ledger(summary));
         tables.extend(facts::wasted(summary));
     }

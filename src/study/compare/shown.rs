@@ -18,7 +18,9 @@ const WHOLE: [&str; 10] = [
 
 /// True for measures of whole runs.
 fn of_the_run(id: &str) -> bool {
-    !id.starts_with("class.") && WHOLE.contains(&id.rsplit('.').next().unwrap_or(id))
+    !id.starts_with("class.")
+        && !id.starts_with("kind.")
+        && WHOLE.contains(&id.rsplit('.').next().unwrap_or(id))
 }
 
 /// True for what single runs have side by side. Makespans and slowdowns of workflows are compared one by one instead.

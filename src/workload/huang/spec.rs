@@ -1,20 +1,9 @@
 //! The specification of the workloads of adaptive SCOJO.
 
-use crate::model::{MAX_PROCESSORS, NamedError};
+use crate::model::{JobKind, MAX_PROCESSORS, NamedError};
 use crate::units::Span;
 use crate::workload::spec::{MOST_JOBS, SEED, field, spec_text};
 use crate::workload::{Key, Reading, Setting, Spec, Word};
-
-/// Whether and when the size of a job can change.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Kinds {
-    /// Never.
-    Rigid,
-    /// When it starts.
-    Moldable,
-    /// Always.
-    Malleable,
-}
 
 /// A class of run times.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -71,20 +60,18 @@ impl Which {
     }
 
     /// The class and the kind of a job, by a number below 100.
-    pub fn of(self, percent: u32) -> (Class, Kinds) {
+    pub fn of(self, percent: u32) -> (Class, JobKind) {
         let mut below = 0;
         let [short, medium, long] = self.classes();
         for class in [short, medium, long] {
-            for (kind, share) in
-                [Kinds::Rigid, Kinds::Moldable, Kinds::Malleable].into_iter().zip(class.percent)
-            {
+            for (kind, share) in JobKind::ALL.into_iter().zip(class.percent) {
                 below += share;
                 if percent < below {
                     return (class, kind);
                 }
             }
         }
-        (long, Kinds::Malleable)
+        (long, JobKind::Malleable)
     }
 
     /// Means over classes, as the formula of section 6.8 has them: of each interval its middle. The exponent is that of the shares: 2 in the thesis,

@@ -87,6 +87,28 @@ fn seeds_take_values_in_turn() {
     assert!(about.contains("\"dates\""), "{about}");
 }
 
+/// Measures by kind of job are known before the first run, where there may be others than rigid jobs.
+#[test]
+fn kinds_of_jobs_have_measures() {
+    let text = "scenario = \"base.toml\"\nmeasures = [\"kind.malleable.mean_response\", \"kind.rigid.mean_response\", \"kind.*.jobs\"]\n";
+    let Err(refused) = of(text) else { panic!("all its jobs are rigid") };
+    assert!(refused.to_string().contains("there is no measure `kind.malleable.mean_response`"), "{refused}");
+    let axis = "[[axis]]\nkey = \"site.main.workload.malleable\"\nvalues = [false, true, { share = 0.5 }]\n";
+    let campaign = of(&format!("{text}{axis}")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let table = run(&campaign, &options(folder.path(), "kinds")).table;
+    let of_run = |row: usize, id: &str| table.rows[row].values[table.measure(id).unwrap()];
+    let jobs = |row| ["rigid", "moldable", "malleable"].map(|kind| of_run(row, &format!("kind.{kind}.jobs")));
+    assert_eq!(jobs(0), [None; 3], "a run of rigid jobs has no kinds");
+    assert_eq!(jobs(1), [Some(0.0), Some(0.0), Some(300.0)]);
+    let [rigid, moldable, malleable] = jobs(2).map(Option::unwrap);
+    assert!(rigid > 100.0 && malleable > 100.0 && rigid + malleable == 300.0 && moldable == 0.0);
+    assert_eq!(of_run(1, "kind.rigid.mean_response"), None, "of no job");
+    for (row, kind) in [(1, "malleable"), (2, "malleable"), (2, "rigid")] {
+        assert!(of_run(row, &format!("kind.{kind}.mean_response")).unwrap() > 0.0);
+    }
+}
+
 #[test]
 fn threads_and_parts_change_nothing() {
     let folder = tempfile::tempdir().unwrap();

@@ -80,7 +80,7 @@ row! {
         job, submit, start, end, procs, site, outcome, requested, run, estimate, wait, response, bsld, user, class, attempts,
         energy in "energy_j", cost
     }
-    optional { reason, partition, origin, requested_start, dynamic in "dynamic_j", deadline, budget }
+    optional { reason, partition, origin, requested_start, dynamic in "dynamic_j", kind, deadline, budget }
     beside { allocated: None }
 }
 
@@ -243,6 +243,7 @@ impl Row for BatsimJob {
             partition: None,
             origin: Origin::Local,
             requested_start: None,
+            kind: None,
             deadline: None,
             budget: None,
             allocated: Some(allocated),
