@@ -364,6 +364,13 @@ fn foretelling() -> PolicyInfo {
     .doc("Conservative backfilling whose start-time estimates are checked.")
 }
 
+/// Whether sizes follow the load and a job runs that may shrink.
+fn shrinks(spec: &SiteSpec, view: &View<'_>) -> bool {
+    let may = |key: &gridemu::model::JobKey| view.job(*key).size().is_malleable();
+    let follows = Registry::standard().build(&spec.policy).is_ok_and(|(_, able)| able.resizes);
+    follows && view.holders().iter().any(may)
+}
+
 /// The slow twin of conservative's start_estimates: the promises, one by one, beside what runs and what is reserved.
 struct Foretelling(Conservative);
 
@@ -468,6 +475,8 @@ proptest! {
             match view.multiprogramming_level() {
                 // How much is left of suspended jobs, which counts as waiting, is not to be seen.
                 _ if !view.jobs_in(Phase::Suspended).is_empty() => {}
+                // Where running jobs shrink for others: see `gang/estimates.rs`.
+                _ if shrinks(&case.spec, &view) => {}
                 // It checks its own.
                 _ if case.spec.policy.name == "foretelling" => {}
                 1 if case.spec.policy.name != "equal-share" => agrees(&start_estimates, &slow_outlook(&view, suspended)),

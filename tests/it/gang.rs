@@ -1,5 +1,6 @@
 //! Gang scheduling and adaptive SCOJO [Huang 2004, chapters 6 and 7]: schedules worked by hand, what it is at level 1, and a twin.
 
+mod estimates;
 mod twin;
 
 use gridemu::grid::GridSave;

@@ -82,6 +82,7 @@ impl EqualShare {
 }
 
 /// The jobs on each processor.
+#[derive(Clone, Debug)]
 pub(super) struct Loads {
     /// How many there are, including stalled ones; the multiprogramming level where no job can be placed.
     jobs: Vec<u32>,
@@ -96,6 +97,23 @@ impl Loads {
         Self { jobs: (0..view.processors()).map(jobs).collect(), drained }
     }
 
+    /// On how many processors there may be another job.
+    pub(super) fn open(&self, mpl: u32) -> u32 {
+        let is_open = |(proc, load): &(u32, &u32)| **load < mpl && !self.drained.contains(*proc);
+        (0..).zip(&self.jobs).filter(is_open).count() as u32
+    }
+
+    /// A job leaves processors; says on how many of them there may be another one only since.
+    pub(super) fn leave(&mut self, procs: &ProcSet, mpl: u32) -> u32 {
+        let mut open = 0;
+        for proc in procs.iter() {
+            let load = &mut self.jobs[proc as usize];
+            open += u32::from(*load == mpl && !self.drained.contains(proc));
+            *load -= 1;
+        }
+        open
+    }
+
     /// When sizes could start where so many jobs may be on a processor: see [`EqualShare`].
     pub(super) fn start_estimates(
         self,
@@ -103,9 +121,8 @@ impl Loads {
         mpl: u32,
         running: impl Iterator<Item = JobKey>,
     ) -> StartEstimates {
-        let Self { jobs: mut load, drained } = self;
-        let is_open = |(proc, load): &(u32, &u32)| **load < mpl && !drained.contains(*proc);
-        let mut open = (0..).zip(&load).filter(is_open).count() as u32;
+        let mut loads = self;
+        let mut open = loads.open(mpl);
         let mut ends: Vec<(Time, JobKey)> = running.map(|job| (view.expected_end(job), job)).collect();
         ends.sort_unstable();
         let (mut ends, mut time, turn) = (ends.into_iter(), view.now(), view.turn());
@@ -113,11 +130,7 @@ impl Loads {
             while open < procs {
                 let Some((end, job)) = ends.next() else { return Time::NEVER };
                 time = end;
-                for proc in view.job(job).placement().iter() {
-                    let load = &mut load[proc as usize];
-                    open += u32::from(*load == mpl && !drained.contains(proc));
-                    *load -= 1;
-                }
+                open += loads.leave(view.job(job).placement(), mpl);
             }
             turn.max(time)
         })

@@ -3,6 +3,7 @@
 mod adapt;
 mod backfill;
 mod demand;
+mod estimates;
 mod slots;
 mod variants;
 
@@ -12,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use self::demand::Demands;
 use self::slots::Slots;
-use super::equal_share::Loads;
 use super::line::{Line, Place};
 use crate::local::{
     Action, Actions, Change, LiveJob, LocalPolicy, Phase, Placement, Rule, StartEstimates, View,
@@ -417,10 +417,7 @@ impl LocalPolicy for Gang {
     }
 
     fn start_estimates(&self, view: &View<'_>) -> StartEstimates {
-        if self.terms.level == 1 {
-            return view.start_estimates();
-        }
-        Loads::of(view).start_estimates(view, self.terms.level, self.running.values().copied())
+        self.estimates(view)
     }
 
     fn save(&self) -> Vec<u8> {

@@ -6,7 +6,7 @@ use super::{Gang, GangOptions, Resizes, Slots, Starts};
 use crate::local::{LiveJob, Phase, View};
 use crate::model::{EventCause, JobKey, ProcSet, Size};
 use crate::sharing::{Load, Sizes};
-use crate::units::{Span, Time, Work};
+use crate::units::{Rate, Span, Time, Work};
 
 impl GangOptions {
     /// How many processors a job is to start on.
@@ -48,6 +48,13 @@ pub(super) fn alone(live: &LiveJob, procs: u32) -> Span {
     Work::of_runtime(live.estimate()).span_at(rate).unwrap_or(Span::MAX).max(Span::TICK)
 }
 
+/// How long takes, on `to` processors, what would take so long on `from`.
+pub(super) fn rescaled(live: &LiveJob, left: Span, from: u32, to: u32) -> Span {
+    let on = |procs: u32| live.size().rate_on(procs.min(live.size().max()));
+    let work = Work::of_runtime(left.scale_up(on(from).units(), Rate::FULL.units()));
+    work.span_at(on(to)).unwrap_or(Span::MAX)
+}
+
 const fn cause(load: Load) -> EventCause {
     match load {
         Load::Low => EventCause::LoadLow,
@@ -83,11 +90,11 @@ impl Gang {
         }
         let running = self.running.values().map(|job| view.job(*job));
         let running = running.map(|live| (live, live.placement().len()));
-        self.waiting.load(running, view, &self.terms)
+        self.waiting.load(running, 0, view, &self.terms)
     }
 
     /// The size that a running job with so many processors is to have, if it is another one.
-    fn target_of(&self, live: &LiveJob, current: u32, view: &View<'_>, load: Load) -> Option<u32> {
+    pub(super) fn target_of(&self, live: &LiveJob, current: u32, view: &View<'_>, load: Load) -> Option<u32> {
         // Processors of machines that drain would not be given to it again.
         let can = live.size().is_malleable() && view.here().contains_all(live.placement());
         if !can || load == Load::Normal {
@@ -164,7 +171,7 @@ impl Gang {
             let started = started.iter().map(|job| (view.job(job.job), job.seq, job.procs));
             let all: Vec<(&LiveJob, u64, u32)> = running.chain(started).collect();
             let load =
-                self.waiting.load(all.iter().map(|(live, _, procs)| (*live, *procs)), view, &self.terms);
+                self.waiting.load(all.iter().map(|(live, _, procs)| (*live, *procs)), 0, view, &self.terms);
             let changes = |(live, seq, procs): &(&LiveJob, u64, u32)| {
                 self.target_of(live, *procs, view, load)
                     .is_some_and(|to| to < *procs || slots.may_grow(*seq, view))

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::adapt::alone;
+use super::adapt::{alone, rescaled};
 use super::{Backfilling, Gang, Place, Slots, Starts};
 use crate::local::{LiveJob, Phase, Profile, View};
 use crate::model::{EventCause, JobKey, ProcSet};
 use crate::sharing::Load;
-use crate::units::{Rate, Span, Time, Work};
+use crate::units::{Rate, Span, Time};
 
 /// A waiting job: how many processors it is to start on, and how long it has them at the most.
 #[derive(Copy, Clone, Debug)]
@@ -187,10 +187,7 @@ impl Gang {
         let rate = live.share().times(live.efficiency());
         let mut left = end.since(now).scale_up(rate.units(), Rate::FULL.units());
         if let Some(new) = new {
-            let on = |procs: u32| live.size().rate_on(procs.min(live.size().max()));
-            let work =
-                Work::of_runtime(left.scale_up(on(live.placement().len()).units(), Rate::FULL.units()));
-            left = work.span_at(on(new)).unwrap_or(Span::MAX);
+            left = rescaled(live, left, live.placement().len(), new);
         }
         now + self.terms.lasts(left)
     }

@@ -40,14 +40,16 @@ impl Demands {
         }
     }
 
-    /// The load by these and the running jobs, which count with the processors that they have.
+    /// The load by these, the running jobs, which count with the processors that they have, and a job to come of so many `more`.
     pub(super) fn load<'a>(
         &self,
         running: impl Iterator<Item = (&'a LiveJob, u32)>,
+        more: u64,
         view: &View<'_>,
         terms: &GangOptions,
     ) -> Load {
         let Needs { mut procs, mut growth } = self.sum;
+        procs += more;
         for (live, had) in running {
             let needs = of(live, had, view, terms.reconfigure);
             procs += needs.procs;
