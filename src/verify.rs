@@ -23,6 +23,7 @@ mod request;
 pub(crate) mod rows;
 mod seen;
 mod segment;
+mod sizes;
 #[cfg(test)]
 mod tests;
 pub(crate) mod together;

@@ -174,6 +174,10 @@ pub fn validate(folder: &RunFolder, from: &GridFrom, policies: &Policies) -> Res
             check_workflows(folder, workflows, &platform, &paths, last, &mut verdict)?;
         }
         Err(why) => {
+            if !platform.rigid {
+                let of_sizes = "jobs of this run may be moldable or malleable, and their sizes, rates and work are not checked";
+                unchecked.insert(Rule::Work, format!("{of_sizes}: {why}"));
+            }
             unchecked.insert(Rule::Precedence, why);
         }
     }

@@ -6,6 +6,7 @@ use crate::model::{EventKind, EventRecord, PartitionId, SegmentRecord, SiteId};
 use crate::units::{Rate, Span, Time, Work};
 
 use super::findings::Row;
+use super::sizes::Ran;
 
 /// The beginning of an attempt.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +60,10 @@ pub(super) struct JobTrace {
     pub(super) sized: SmallVec<[(Time, u32, bool); 2]>,
     /// The time of the last elastic command that changed it.
     pub(super) commanded: Option<Time>,
+    /// How it ran, where jobs are not all rigid.
+    pub(super) ran: Vec<Ran>,
+    /// When its policy first gave it other processors.
+    pub(super) resized: Option<Time>,
 }
 
 impl JobTrace {
@@ -98,6 +103,9 @@ impl JobTrace {
             }
             EventKind::Extended | EventKind::Reduced => self.commanded = Some(event.time),
             EventKind::Resized | EventKind::Resumed => {
+                if event.kind == EventKind::Resized {
+                    self.resized.get_or_insert(event.time);
+                }
                 self.sized.push((event.time, event.procs, event.kind == EventKind::Resized));
             }
             EventKind::Stalled => {

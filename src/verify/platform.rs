@@ -41,7 +41,8 @@ pub struct Platform {
     /// Its sites, in their order.
     pub sites: Vec<SiteFacts>,
     /// Whether every job takes exactly the processors that it requests, as the jobs of all logs and generators do
-    /// unless they are made malleable.
+    /// unless they are made malleable. Where it does not, sizes, rates and work are checked against what [`Checker::request`](super::Checker::request)
+    /// is told of a job.
     pub rigid: bool,
     /// Whether there are segments. Without them only jobs whose rows have their processors are checked against
     /// processors.

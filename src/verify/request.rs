@@ -7,7 +7,7 @@ use super::findings::{Row, Rule, Subject};
 use super::job_trace::JobTrace;
 use super::platform::Platform;
 use crate::model::{
-    AtLimit, Job, JobId, JobRecord, JobRef, Limits, Outcome, PartitionId, SiteId, Size, TaskTimes,
+    AtLimit, Job, JobId, JobKind, JobRecord, JobRef, Limits, Outcome, PartitionId, SiteId, Size, TaskTimes,
 };
 use crate::units::{Rate, Span, Time, Work};
 
@@ -20,16 +20,14 @@ pub struct JobRequest {
     pub task: bool,
     /// The requested start of a dedicated job.
     pub start: Option<Time>,
-    /// The number of processors.
-    pub procs: u32,
+    /// The processors that it can use.
+    pub size: Size,
     /// Run time at speed 1.
     pub runtime: Span,
     /// Estimate at speed 1.
     pub estimate: Span,
     /// The job whose end it follows, and the think time after that end.
     pub after: Option<(JobId, Span)>,
-    /// Whether it takes exactly this number of processors.
-    pub rigid: bool,
     /// Whether it has elastic commands, which change run time and estimate.
     pub elastic: bool,
     /// Run time and estimate on machines of a class, where they do not follow from the speed.
@@ -55,11 +53,10 @@ impl JobRequest {
             submit: job.submit,
             task: false,
             start: job.requested_start,
-            procs: job.size.preferred(),
+            size: job.size.clone(),
             runtime: job.runtime,
             estimate: job.estimate,
             after: job.after.filter(|_| follows).map(|after| (after.job, after.think)),
-            rigid: matches!(job.size, Size::Rigid(_)),
             elastic: job.elastic.is_some(),
             by_class: task.map_or_else(BTreeMap::new, |task| task.by_class.iter().map(times).collect()),
             overhead: task.map_or(Span::ZERO, |task| task.overhead),
@@ -170,13 +167,13 @@ impl Checker {
                 fault(Rule::Limits, deadline, message + ", and runs after it");
             }
         }
-        if job.requested != requested.procs {
-            let (procs, written) = (job.requested, requested.procs);
+        if job.requested != requested.size.preferred() {
+            let (procs, written) = (job.requested, requested.size.preferred());
             let message = format!("{text} requests {procs} processors, and {written} in its workload");
             fault(Rule::Work, submit, message);
         }
         let commanded = self.traces.get(&name).is_some_and(|trace| trace.commanded.is_some());
-        let fixed = requested.rigid && !requested.elastic && !commanded;
+        let fixed = !requested.elastic && !commanded;
         if let Some((owed_run, owed_estimate, killed)) = owed.filter(|_| fixed) {
             if requested.part {
                 // It is rounded twice.
@@ -205,9 +202,16 @@ impl Checker {
             verdict.count_check(Rule::Precedence);
         }
         verdict.count_check(Rule::Work);
+        if !self.platform.rigid && self.platform.known {
+            self.sizes(job, requested, row);
+            if requested.size.kind() != JobKind::Rigid {
+                self.work_of(job, requested, row);
+            }
+        }
     }
 
-    /// Run time, estimate and whether the job must be killed, at the site where it ended.
+    /// Run time, estimate and whether the job must be killed, at the site where it ended. `None` of one that never had processors, and may have had
+    /// these or those.
     fn owed(&self, job: &JobRecord, requested: &JobRequest) -> Option<(Span, Span, bool)> {
         let (class, speed, overrun) = match self.platform.get(job.site) {
             // Without a partition the speed is unknown.
@@ -217,17 +221,23 @@ impl Checker {
             }
             None => ("", Rate::FULL, false),
         };
-        let own = requested.by_class.get(class);
+        let (size, own) = (&requested.size, requested.by_class.get(class));
+        // A run is on the processors that the job had, an estimate on those that it prefers.
+        let on = match size.kind() {
+            JobKind::Rigid => speed,
+            _ if job.procs == 0 => return None,
+            _ => size.rate_on(job.procs.min(size.max())).times(speed),
+        };
         let (runtime, estimate) = own.copied().unwrap_or((requested.runtime, requested.estimate));
-        let over = |span: Span| match own {
+        let over = |span: Span, rate: Rate| match own {
             Some(_) => span,
             None => {
-                let rest = Work::of_runtime(span - requested.overhead).span_at(speed);
+                let rest = Work::of_runtime(span - requested.overhead).span_at(rate);
                 rest.unwrap_or(Span::MAX) + requested.overhead
             }
         };
         let overrun = overrun || requested.overrun;
         let run = if overrun { runtime } else { runtime.min(estimate) };
-        Some((over(run), over(estimate), !overrun && runtime > estimate))
+        Some((over(run, on), over(estimate, speed), !overrun && runtime > estimate))
     }
 }

@@ -4,6 +4,7 @@ use super::Checker;
 use super::findings::{Row, Rule, Subject, Violation};
 use super::job_trace::JobTrace;
 use super::platform::stretch;
+use super::sizes::Ran;
 use super::transitions::is_transition;
 use crate::model::{Cause, JobRef, PartitionSpec, ProcSet, SegmentRecord};
 use crate::units::Rate;
@@ -39,7 +40,7 @@ impl Checker {
         }
         let last = self.traces.get(&name).and_then(|trace| trace.last.clone());
         let goes_on = self.follows(subject, last.as_ref(), segment);
-        self.rate(subject, segment);
+        self.rate(subject, segment, row);
         self.transition(subject, last.as_ref(), segment);
         self.place(subject, last.as_ref(), goes_on, segment);
         self.traces.entry(name).or_default().add_segment(segment, row);
@@ -130,12 +131,12 @@ impl Checker {
     }
 
     /// Checks that a job progresses at the rate of its processors.
-    fn rate(&mut self, subject: Subject, segment: &SegmentRecord) {
+    fn rate(&mut self, subject: Subject, segment: &SegmentRecord, row: Row) {
         let SegmentRecord { site, partition, rate, share, cause, from, ref procs, .. } = *segment;
         let Self { platform, verdict, .. } = self;
         let state = self.partitions.get(&(site, partition));
         let Some((spec, state)) = platform.partition(site, partition).zip(state) else { return };
-        if !platform.rigid || !platform.known {
+        if !platform.known {
             return;
         }
         // Machines that changed their speed may be slower or faster, and so may jobs beside others; the records do not say by how much.
@@ -143,6 +144,16 @@ impl Checker {
         let expected = if is_transition(cause) { Rate::ZERO } else { speed.times(share) };
         // In transition no machine is slow. Before a fork the policy may have been another one.
         let is_slowed = (state.machines.slowed || platform.slows(site)) && expected != Rate::ZERO;
+        if !platform.rigid {
+            // How fast it is on so many processors, its workload says.
+            if from >= platform.since {
+                let speed = if is_transition(cause) { Rate::ZERO } else { speed };
+                let (place, procs, is_exact) = ((site, partition), procs.len(), !is_slowed);
+                let ran = Ran { place, procs, speed, share, rate, is_exact, from, row };
+                self.traces.entry(subject.name).or_default().add_ran(ran);
+            }
+            return;
+        }
         let wrong = !is_slowed && rate != expected && from >= platform.since;
         verdict.count_check(Rule::Work);
         if wrong || share > Rate::FULL {

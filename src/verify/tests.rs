@@ -3,8 +3,8 @@
 use super::*;
 use crate::local::Abilities;
 use crate::model::{
-    Cause, EventCause, EventRecord, JobId, JobKind, JobRecord, Named, Origin, Outcome, PartitionSpec,
-    ProcSet, RejectReason, Reservation, SegmentRecord, SiteSpec, SleepSpec,
+    Cause, EventCause, EventRecord, Job, JobId, JobKind, JobRecord, Named, Origin, Outcome, PartitionSpec,
+    ProcSet, RejectReason, Reservation, SegmentRecord, SiteSpec, Size, SleepSpec, Speedup,
 };
 use crate::units::{Energy, Money, Power, Rate, Span};
 
@@ -388,4 +388,77 @@ fn without_segments_processors_are_counted() {
         checker.job(&row, ROW);
     }
     first(&checker.finish(), Rule::Capacity, 14, &[3], "11 processors of delft are in use, which has 8");
+}
+
+/// The verdict on a job that prefers 4 processors for 10 s and may have 2 to 8, on which its speedup is linear.
+fn judge_size(
+    wanted: fn(u32, u32, u32, Speedup) -> Size,
+    events: &[EventRecord],
+    segments: &[SegmentRecord],
+    row: &JobRecord,
+) -> Verdict {
+    let able = Abilities { resizes: true, ..Abilities::PLAIN };
+    let mut checker = Checker::new(Platform { rigid: false, events: true, ..platform(site(), able) });
+    events.iter().for_each(|event| checker.event(event, ROW));
+    segments.iter().for_each(|segment| checker.segment(segment, ROW));
+    let mut job = Job::rigid(1, Time::ZERO, 4, Span::from_secs(10)).estimated(Span::from_secs(1_000));
+    job.size = wanted(2, 4, 8, Speedup::Linear);
+    checker.request(row, &JobRequest::of(&job, false), ROW);
+    checker.job(row, ROW);
+    checker.finish()
+}
+
+/// A job shrinks from 4 to 2 processors after 6 of its 10 s: the other 4 take 8.
+#[test]
+fn moldable_and_malleable_jobs_do_what_their_workload_says() {
+    let malleable = |min, preferred, max, speedup| Size::Malleable { min, preferred, max, speedup };
+    let moldable = |min, preferred, max, speedup| Size::Moldable { min, preferred, max, speedup };
+    let rigid = |_, preferred, _, _| Size::Rigid(preferred);
+    let half = |from, to| SegmentRecord { rate: Rate::ratio(1, 2), ..segment(1, from, to, (0, 2)) };
+    let resized = [EventRecord { procs: 2, ..about(1, 1, 6, EventKind::Resized) }];
+    let of = |end, procs| JobRecord {
+        requested: 4,
+        kind: JobKind::Malleable,
+        run: Span::from_secs(if procs == 2 { 20 } else { 10 }),
+        ..job(1, 0, 0, end, procs)
+    };
+    let (whole, shrunk) = (segment(1, 0, 6, (0, 4)), [segment(1, 0, 6, (0, 4)), half(6, 14)]);
+    let legal = judge_size(malleable, &resized, &shrunk, &of(14, 2));
+    assert!(legal.is_valid(), "{:?}", legal.first());
+    assert!(legal.checked[&Rule::Work] > 2 && legal.checked[&Rule::Place] > 2);
+
+    let verdict = judge_size(moldable, &resized, &shrunk, &of(14, 2));
+    first(&verdict, Rule::SameProcessors, 6, &[1], "job 1 is moldable, and gets other processors at 6 s");
+    // One that is moldable may begin on 2.
+    let small = judge_size(moldable, &[], &[half(0, 20)], &of(20, 2));
+    assert!(small.is_valid(), "{:?}", small.first());
+    let verdict = judge_size(rigid, &[], &[half(0, 20)], &of(20, 2));
+    first(&verdict, Rule::Place, 0, &[1], "job 1 has 2 processors, and requests 4 by its workload");
+
+    let one = SegmentRecord { rate: Rate::ratio(1, 4), ..segment(1, 6, 22, (0, 1)) };
+    let row = JobRecord { run: Span::from_secs(40), ..of(22, 1) };
+    let verdict = judge_size(malleable, &resized, &[whole.clone(), one], &row);
+    first(&verdict, Rule::Place, 6, &[1], "job 1 has 1 processors, and may have 2 to 8 by its workload");
+
+    let fast = SegmentRecord { rate: Rate::FULL, ..half(6, 10) };
+    let verdict = judge_size(malleable, &resized, &[whole.clone(), fast], &of(10, 2));
+    first(
+        &verdict,
+        Rule::Work,
+        6,
+        &[1],
+        "job 1 runs at a rate of 1 on 2 processors, where it has 0.5 of its own, and its share is 1",
+    );
+    for (end, says) in [(13, "did less than its work, which takes 10 s"), (15, "did more than its work")] {
+        let verdict = judge_size(malleable, &resized, &[whole.clone(), half(6, end)], &of(end, 2));
+        first(&verdict, Rule::Work, end, &[1], says);
+    }
+    let other = JobRecord { run: Span::from_secs(10), ..of(14, 2) };
+    first(
+        &judge_size(malleable, &resized, &shrunk, &other),
+        Rule::Work,
+        14,
+        &[1],
+        "the run of job 1 is 10 s, and 20 s by its workload",
+    );
 }

@@ -13,7 +13,7 @@ use gridemu::model::{
 };
 use gridemu::platform::Usage;
 use gridemu::units::{Power, Rate, Span, Time};
-use gridemu::verify::{Checker, Platform, Row, SiteFacts, Verdict};
+use gridemu::verify::{Checker, JobRequest, Platform, Row, SiteFacts, Verdict};
 use gridemu::workload::Jobs;
 use proptest::prelude::{Just, ProptestConfig, Strategy};
 
@@ -227,6 +227,16 @@ pub(crate) fn try_run(registry: &Registry, spec: &SiteSpec, jobs: &[Job]) -> Res
 
 /// What the library's own judge of schedules says of these records; it is told nothing but the description.
 pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, records: &[Record]) -> Verdict {
+    judged_by(registry, sites, (rigid, &[]), records)
+}
+
+/// The same where it is told also what workloads request, of jobs that are not rigid.
+fn judged_by(
+    registry: &Registry,
+    sites: &[SiteSpec],
+    (rigid, jobs): (bool, &[Job]),
+    records: &[Record],
+) -> Verdict {
     let ground = |spec: &SiteSpec| SiteFacts {
         spec: spec.clone(),
         abilities: registry.build(&spec.policy).expect("a policy").1,
@@ -258,7 +268,14 @@ pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, recor
         match record {
             Record::Event(event) => checker.event(event, Row { file: "events", line }),
             Record::Segment(segment) => checker.segment(segment, Row { file: "segments", line }),
-            Record::Job(job) => checker.job(job, Row { file: "jobs", line }),
+            Record::Job(job) => {
+                let row = Row { file: "jobs", line };
+                let requested = jobs.iter().find(|other| other.id == job.id);
+                if let Some(requested) = requested.filter(|_| !rigid) {
+                    checker.request(job, &JobRequest::of(requested, false), row);
+                }
+                checker.job(job, row);
+            }
             Record::Machine(machine) => checker.machine(machine, Row { file: "machines", line }),
             _ => {}
         }
@@ -269,7 +286,8 @@ pub(crate) fn judged(registry: &Registry, sites: &[SiteSpec], rigid: bool, recor
 /// The judge finds nothing wrong.
 pub(crate) fn assert_legal(registry: &Registry, sites: &[SiteSpec], jobs: &[Job], records: &[Record]) {
     let rigid = jobs.iter().all(|job| matches!(job.size, Size::Rigid(_)));
-    let verdict = judged(registry, sites, rigid, records);
+    let requested = if sites.len() == 1 { jobs } else { &[] };
+    let verdict = judged_by(registry, sites, (rigid, requested), records);
     let named: Vec<JobRef> = verdict.broken.values().flat_map(|broken| broken.first.jobs.clone()).collect();
     let of_it = |record: &&Record| match record {
         Record::Job(job) => named.contains(&job.job_ref()),

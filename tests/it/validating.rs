@@ -314,3 +314,56 @@ fn a_run_that_has_not_finished_is_named() {
     fs::remove_file(out.join("easy/summary.json")).unwrap();
     gridemu(&["validate", &all]).ends(2, &["out/easy`", says]);
 }
+
+/// A replay of adaptive SCOJO, in whose segments something is changed: `change` gets the columns of each and says whether it has changed them.
+fn adapted(policy: &str, mut change: impl FnMut(&mut Vec<String>) -> bool) -> Vec<Validation> {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let out = out.to_str().unwrap();
+    gridemu(&["replay", "huang[jobs=60]", "--procs", "64", "--policy", policy, "--out", out]).well();
+    legal(Path::new(out));
+    let path = Path::new(out).join("segments.csv");
+    let mut reader = csv::Reader::from_path(&path).unwrap();
+    let mut text = reader.headers().unwrap().iter().collect::<Vec<_>>().join(",") + "\n";
+    let mut changed = false;
+    for row in reader.records() {
+        let mut cells: Vec<String> = row.unwrap().iter().map(str::to_owned).collect();
+        changed = changed || change(&mut cells);
+        text += &(cells.join(",") + "\n");
+    }
+    assert!(changed, "{text}");
+    fs::write(&path, text).unwrap();
+    judged(Path::new(out))
+}
+
+/// Jobs that are moldable or malleable have the sizes, rates and work of their workload.
+#[test]
+fn sizes_and_rates_of_adaptive_scojo() {
+    let alone = "gang[variant=fcfs-easy-wa,level=1,slice=none]";
+    let shared = "gang[variant=pri-b-wa-fa,level=2]";
+    // In `segments.csv` the fifth column has the processors, the eighth the rate, and the thirteenth which they are.
+    let slower = |cells: &mut Vec<String>| {
+        cells[7] = "0.125".to_owned();
+        true
+    };
+    let found = &adapted(alone, slower)[0].verdict;
+    let first = found.first().unwrap();
+    assert!(first.rule == Rule::Work && first.message.contains("runs at a rate of 0.125"), "{first:?}");
+    // Where switching between slots costs an unknown part of the rate, the work that is missing tells.
+    let found = &adapted(shared, slower)[0].verdict;
+    assert!(found.broken[&Rule::Work].first.message.contains("did less than its work"), "{:?}", found.broken);
+    for policy in [alone, shared] {
+        // One that has 16 processors or more has 8 at the least.
+        let smaller = |cells: &mut Vec<String>| {
+            let is_large = cells[4].parse::<u32>().unwrap() >= 16;
+            if is_large {
+                let lowest: u32 = cells[12].split([' ', '-']).next().unwrap().parse().unwrap();
+                (cells[4], cells[12]) = ("1".to_owned(), lowest.to_string());
+            }
+            is_large
+        };
+        let found = &adapted(policy, smaller)[0].verdict;
+        let place = &found.broken[&Rule::Place].first.message;
+        assert!(place.contains("has 1 processors, and "), "{place}");
+    }
+}

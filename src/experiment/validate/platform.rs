@@ -93,9 +93,10 @@ fn of_scenario(scenario: &Scenario, policies: &Policies) -> Result<Found, RunErr
     let mut workloads = resolved.site_workloads.iter().flatten().chain(&resolved.portal);
     if workloads.any(PlannedWorkload::is_resizable) {
         found.rigid = false;
-        let why =
-            "jobs of this run are moldable or malleable, so their sizes, rates and work are not checked";
-        found.unchecked.insert(Rule::Work, why.to_owned());
+        if found.sites.iter().any(|site| site.abilities.elastic > 0) {
+            let why = "commands may change the jobs of this run, and of one that they change sizes, rates and work are not checked";
+            found.unchecked.insert(Rule::Work, why.to_owned());
+        }
     }
     Ok(found)
 }
