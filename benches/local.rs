@@ -1,5 +1,5 @@
 //! Cost of local scheduling: the profile, the indexed queue, the shadow time, processor sets, the dynamic programs of the LOS
-//! family, and whole runs on a machine that is always full. `cargo bench --bench local`.
+//! family, and whole runs on a machine that is always full, or has a long queue under gang scheduling. `cargo bench --bench local`.
 
 use std::hint::black_box;
 
@@ -10,6 +10,7 @@ use gridemu::local::{Awake, BackfillWindow, Cursor, Entry, Profile, Queue, Regis
 use gridemu::model::{Job, JobKey, ProcSet, Record, RecordSink, SiteSpec};
 use gridemu::units::{Span, Time};
 use gridemu::workload::Jobs;
+use gridemu::workload::huang::Huang;
 
 /// A small random generator, so that the benchmarks measure the same thing in every version.
 struct Draw(u64);
@@ -241,5 +242,36 @@ fn runs(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, profile, queue, releases, procset, packing, runs);
+/// Gang scheduling on 64 processors, where nearly all jobs wait at once: all come before a few have ended.
+fn long_lines(c: &mut Criterion) {
+    let registry = Registry::standard();
+    let mut group = c.benchmark_group("long_line");
+    for jobs in [2_500_u64, 5_000, 10_000] {
+        group.sample_size(10).throughput(Throughput::Elements(jobs));
+        for variant in ["pri-wa-fa", "pri-b-wa-fa", "pri-eb-wa-fa", "pri-easy-wa-fa"] {
+            group.bench_function(BenchmarkId::new(variant, jobs), |b| {
+                b.iter_batched(
+                    || {
+                        let policy = format!("gang[variant={variant},level=2]");
+                        let site = SiteSpec::plain("full", 64, policy.parse().expect("a policy"));
+                        let spec = format!("huang[jobs={jobs},every=1 s]");
+                        let source =
+                            Huang::new(spec.parse().expect("a generator"), 1, "").expect("a generator");
+                        Grid::new(vec![(site, Some(Box::new(source)))], &registry)
+                            .expect("a site that makes sense")
+                    },
+                    |mut grid| {
+                        let mut count = Count::default();
+                        grid.run(&mut count).expect("every job ends");
+                        count.0
+                    },
+                    BatchSize::LargeInput,
+                );
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, profile, queue, releases, procset, packing, runs, long_lines);
 criterion_main!(benches);
