@@ -15,6 +15,7 @@ use crate::scenario::{listed, near};
 use crate::workflow::Workflow;
 use crate::workflow::shapes::ShapeSpec;
 use crate::workload::cwf::CwfSpec;
+use crate::workload::huang::HuangSpec;
 use crate::workload::lublin::{LublinSpec, Pace};
 use crate::workload::poisson::PoissonSpec;
 use crate::workload::{Drawn, Generated, Generator, Source, SourceError, Spec};
@@ -27,8 +28,8 @@ const BLOCK: usize = 1 << 16;
     after_help = "Examples:\n  gridemu generate 'lublin[jobs=1000,load=0.7,seed=7]' > lublin.swf\n  gridemu generate lublin jobs=1000 procs=256 types=typed -o lublin.swf\n  gridemu generate 'poisson[jobs=1000,every=2 s,size=1..32,runtime=exponential[mean=10 min]]'\n  gridemu generate cwf jobs=500 load=0.9 ps=0.2 pd=0.5 pe=0.2 pr=0.1 -o cloud.cwf\n  gridemu generate montage tasks=1000 -o montage.json"
 )]
 pub(super) struct Args {
-    /// The model: `lublin`, `poisson` or `cwf`, with its parameters in brackets or as the next arguments. The first two are
-    /// written as SWF, the third as CWF. Or a workflow, written as WfFormat 1.5: `bag`, `fork-join`, `pipeline`, `layered`, `montage` or
+    /// The model: `lublin`, `poisson`, `huang` or `cwf`, with its parameters in brackets or as the next arguments. The first three are
+    /// written as SWF (of `huang` with the sizes that jobs prefer), the last as CWF. Or a workflow, written as WfFormat 1.5: `bag`, `fork-join`, `pipeline`, `layered`, `montage` or
     /// `epigenomics`
     #[arg(value_name = "MODEL")]
     model: Named,
@@ -78,6 +79,9 @@ pub(super) fn run(args: &Args) -> Result<(), RunError> {
     }
 }
 
+/// What is lost of moldable and malleable jobs.
+const RIGID: &str = "SWF has one size of a job: of moldable and malleable ones this is the size that they prefer, and a replay of the log has rigid jobs";
+
 /// What a model gives.
 enum Made {
     Jobs(Box<dyn Source>, Log),
@@ -103,6 +107,12 @@ fn model(named: Named) -> Result<Made, RunError> {
             let (jobs, heading) = drawn::<PoissonSpec>(named, "jobs with exponential gaps")?;
             Ok(Made::Jobs(Box::new(jobs), swf(heading)))
         }
+        HuangSpec::NAME => {
+            let (jobs, mut heading) = drawn::<HuangSpec>(named, "workload of Huang 2004")?;
+            // What SWF cannot say is not lost without a word.
+            heading.notes.push(RIGID.to_owned());
+            Ok(Made::Jobs(Box::new(jobs), swf(heading)))
+        }
         CwfSpec::NAME => {
             let (jobs, mut heading) = drawn::<CwfSpec>(named, "generator of Kumar et al. 2012")?;
             if let Pace::Load(_) = jobs.spec().pace {
@@ -119,7 +129,7 @@ fn model(named: Named) -> Result<Made, RunError> {
             spec.workflow(1).map(Made::Workflow).map_err(RunError::request)
         }
         name => {
-            let known: Vec<&str> = [LublinSpec::NAME, PoissonSpec::NAME, CwfSpec::NAME]
+            let known: Vec<&str> = [LublinSpec::NAME, PoissonSpec::NAME, HuangSpec::NAME, CwfSpec::NAME]
                 .into_iter()
                 .chain(ShapeSpec::all())
                 .collect();

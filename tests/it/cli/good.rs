@@ -164,11 +164,15 @@ fn a_generated_log_replays_like_the_model() {
     let replay = |log: &str, input: &str| {
         fingerprint(with_input(&["replay", log, "--policy", "easy", "--json"], input).json())
     };
+    let huang = gridemu(&["generate", "huang", "jobs=3", "workload=2"]).well().out.clone();
+    assert!(huang.contains("huang[") && huang.contains("the size that they prefer"), "{huang}");
     for model in [
         TINY,
         "lublin[jobs=150,types=typed,procs=64]",
         "lublin[jobs=100,reference=true]",
         "poisson[jobs=100,size=1..32]",
+        // With the sizes that moldable and malleable jobs prefer, which they have under EASY.
+        "huang[jobs=100]",
         // Recognised by its first row, whatever its name.
         "cwf[jobs=100,load=0.9,pd=0.4,pe=0.2,pr=0.1]",
     ] {
