@@ -491,3 +491,85 @@ fn the_study_of_the_budget_of_a_search_judges_its_predictions() {
         assert!(page.contains(&format!("`{}`", id.trim_matches('"'))), "{id}");
     }
 }
+
+/// The claims of a study are those of its page.
+fn page_has_the_claims(study: &Path) {
+    let claims = fs::read_to_string(study.join("claims.toml")).unwrap();
+    let name = study.file_name().unwrap().to_str().unwrap();
+    let page = fs::read_to_string(study.join(format!("../../../docs/studies/{name}.md"))).unwrap();
+    let mut count = 0;
+    for id in claims.lines().filter_map(|line| line.strip_prefix("id       = ")) {
+        assert!(page.contains(&format!("`{}`", id.trim_matches('"'))), "{id}");
+        count += 1;
+    }
+    assert!(
+        count > 15 && page.starts_with("# ") && page.contains(&format!("**{count} claims: ")),
+        "{count} claims"
+    );
+}
+
+/// The study of time sharing: its campaigns are as large as they say, and its claims are judged of few jobs, too.
+#[test]
+fn the_study_of_time_sharing_judges_its_predictions() {
+    let study = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/studies/time-sharing");
+    let folder = tempfile::tempdir().unwrap();
+    let small = folder.path().join("time-sharing");
+    fs::create_dir(&small).unwrap();
+    for entry in fs::read_dir(&study).unwrap() {
+        let entry = entry.unwrap();
+        let text = fs::read_to_string(entry.path()).unwrap();
+        let text = text
+            .replace("\"22001..22030\"", "[7, 8]")
+            .replace("\"22101..22140\"", "[7, 8]")
+            .replace("jobs = 1000", "jobs = 12");
+        fs::write(small.join(entry.file_name()), text).unwrap();
+    }
+    for (campaign, runs) in [("mix", 30 * 16 * 3 * 3 * 3), ("lublin", 40 * 17 * 3)] {
+        let path = study.join(format!("{campaign}.toml")).display().to_string();
+        let listed = gridemu(&["campaign", &path, "--list", "--json", "--store", "nowhere"]).json();
+        assert_eq!(listed.as_array().unwrap().len(), runs, "{campaign}");
+    }
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let small = small.display().to_string();
+    gridemu(&["reproduce", &small, "--pages", &place("pages"), "--store", &place("store")]).well();
+    let page = fs::read_to_string(folder.path().join("pages/time-sharing.md")).unwrap();
+    assert!(page.contains("## Claims") && page.contains("](time-sharing/"), "{page}");
+    page_has_the_claims(&study);
+}
+
+/// The study of sizes that follow the load: its campaigns are as large as they say, and its claims are judged of small logs, too.
+#[test]
+fn the_study_of_adaptation_judges_its_predictions() {
+    let study = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/studies/adaptation");
+    let folder = tempfile::tempdir().unwrap();
+    let (small, archive) = (folder.path().join("adaptation"), folder.path().join("swf"));
+    fs::create_dir(&small).unwrap();
+    fs::create_dir(&archive).unwrap();
+    let rows = (1..=30).map(|job| {
+        let (submit, run, procs) = (job * 40, 400 + job * 97 % 500, 20 + job * 31 % 70);
+        format!("{job} {submit} -1 {run} {procs} -1 -1 {procs} 900 -1 1 1 1 1 1 1 -1 -1\n")
+    });
+    let log = gzipped(rows.collect::<String>().as_bytes());
+    let shares = fs::read_to_string(study.join("shares.toml")).unwrap();
+    for name in shares.split('"').filter_map(|word| word.strip_prefix("archive:")) {
+        fs::write(archive.join(name), &log).unwrap();
+    }
+    for entry in fs::read_dir(&study).unwrap() {
+        let entry = entry.unwrap();
+        let text = fs::read_to_string(entry.path()).unwrap();
+        fs::write(small.join(entry.file_name()), text.replace("\"22201..22230\"", "[7, 8]")).unwrap();
+    }
+    let with = [("GRIDEMU_DATA", argument(folder.path()))];
+    for (campaign, runs) in [("shares", 2 * 3 * 3 * 5 * 3), ("speedups", 3 * 5 * 2 * 5)] {
+        let path = small.join(format!("{campaign}.toml")).display().to_string();
+        let listed = with_environment(&with, &["campaign", &path, "--list", "--json", "--store", "nowhere"]);
+        assert_eq!(listed.json().as_array().unwrap().len(), runs, "{campaign}");
+    }
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let small = small.display().to_string();
+    let arguments = ["reproduce", &small, "--pages", &place("pages"), "--store", &place("store")];
+    with_environment(&with, &arguments).well();
+    let page = fs::read_to_string(folder.path().join("pages/adaptation.md")).unwrap();
+    assert!(page.contains("## Claims") && page.contains("](adaptation/"), "{page}");
+    page_has_the_claims(&study);
+}
