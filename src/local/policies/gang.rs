@@ -122,6 +122,21 @@ pub struct Gang {
     waiting: Demands,
     /// Running jobs in order of arrival.
     running: BTreeMap<u64, JobKey>,
+    state: State,
+}
+
+/// A job that starts in a pass.
+#[derive(Debug)]
+struct Starts {
+    job: JobKey,
+    seq: u64,
+    slot: usize,
+    procs: u32,
+}
+
+/// What cannot be seen from the partition, and is saved.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct State {
     /// Jobs by their place in the order of arrival; none at level 1, or before the first pass.
     matrix: Option<Matrix<u64>>,
     /// Jobs that have ended since the last pass, and have their places in the matrix until the next one.
@@ -138,27 +153,6 @@ pub struct Gang {
     urgent: bool,
 }
 
-/// A job that starts in a pass.
-#[derive(Debug)]
-struct Starts {
-    job: JobKey,
-    seq: u64,
-    slot: usize,
-    procs: u32,
-}
-
-/// What cannot be seen from the partition.
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    matrix: Option<Matrix<u64>>,
-    gone: BTreeSet<u64>,
-    slice: Option<(Time, Span)>,
-    resized: Option<Time>,
-    next: Option<Time>,
-    changed: bool,
-    urgent: bool,
-}
-
 impl Gang {
     /// Gang scheduling on these terms.
     pub fn new(terms: GangOptions) -> Self {
@@ -168,13 +162,7 @@ impl Gang {
             line,
             waiting: Demands::default(),
             running: BTreeMap::new(),
-            matrix: None,
-            gone: BTreeSet::new(),
-            slice: None,
-            resized: None,
-            next: None,
-            changed: false,
-            urgent: false,
+            state: State::default(),
         }
     }
 
@@ -207,14 +195,14 @@ impl Gang {
     fn take_over(&mut self, job: JobKey, view: &View<'_>) {
         let live = view.job(job);
         self.running.insert(live.seq(), job);
-        if self.terms.level > 1 && !self.gone.remove(&live.seq()) {
+        if self.terms.level > 1 && !self.state.gone.remove(&live.seq()) {
             // It has processors that there are, and is not there: nothing can be wrong.
             let _ = self.made_matrix(view).map(|matrix| matrix.adopt(live.seq(), live.placement().clone()));
         }
     }
 
     fn made_matrix(&mut self, view: &View<'_>) -> Option<&mut Matrix<u64>> {
-        let Self { matrix, terms, .. } = self;
+        let Self { state: State { matrix, .. }, terms, .. } = self;
         if matrix.is_none() && terms.level > 1 {
             *matrix = Matrix::new(view.processors(), terms.level, terms.packing).ok();
         }
@@ -223,7 +211,7 @@ impl Gang {
 
     /// The end of the slice that runs at `time`; `time` itself if one begins then, or nothing is timed by slices.
     fn boundary(&self, time: Time) -> Time {
-        match self.slice.filter(|_| self.terms.has_slices()) {
+        match self.state.slice.filter(|_| self.terms.has_slices()) {
             Some((since, length)) => {
                 let over = time.since(since).micros() % length.micros().max(1);
                 let rest = if over == 0 { 0 } else { length.micros() - over };
@@ -265,7 +253,7 @@ impl Gang {
             changed.insert(job);
             actions.push(Action::Resize { job, placement: Placement::On(procs), why });
         }
-        let Some(matrix) = &self.matrix else {
+        let Some(matrix) = &self.state.matrix else {
             started.iter().for_each(|started| actions.start(started.job, started.procs));
             return;
         };
@@ -300,14 +288,14 @@ impl Gang {
 
     /// Slices are as long as goes with the slots that are in use.
     fn turn(&mut self, now: Time) {
-        let slots = self.matrix.as_ref().map_or(1, Matrix::rows);
+        let slots = self.state.matrix.as_ref().map_or(1, Matrix::rows);
         let length = self.terms.slices.map(|slices| slices.slice(u32::try_from(slots).unwrap_or(u32::MAX)));
         let Some(length) = length.filter(|_| !self.running.is_empty()) else {
-            self.slice = None;
+            self.state.slice = None;
             return;
         };
-        if self.slice.is_none_or(|(_, before)| before != length) {
-            self.slice = Some((now, length));
+        if self.state.slice.is_none_or(|(_, before)| before != length) {
+            self.state.slice = Some((now, length));
         }
     }
 
@@ -340,7 +328,7 @@ impl Gang {
     /// What happens within a slice waits for its end.
     fn wait(&self, view: &View<'_>, until: Time, actions: &mut Actions) {
         let now = view.now();
-        self.wake(if self.changed { Some(now) } else { self.next }, now, actions);
+        self.wake(if self.state.changed { Some(now) } else { self.state.next }, now, actions);
         if let Some(trace) = actions.trace() {
             let first = self.line.after(None).map(|(_, job)| job);
             trace.free = view.free();
@@ -351,20 +339,20 @@ impl Gang {
 
 impl LocalPolicy for Gang {
     fn on(&mut self, change: Change, view: &View<'_>) {
-        self.changed = true;
+        self.state.changed = true;
         match change {
             Change::Arrived(job) => self.arrive(job, view),
             Change::Withdrawn(job) => self.leave(job),
             Change::Ended(job) => {
                 let seq = view.job(job).seq();
                 self.running.remove(&seq);
-                if self.matrix.is_some() {
-                    self.gone.insert(seq);
+                if self.state.matrix.is_some() {
+                    self.state.gone.insert(seq);
                 }
             }
             Change::Continued(job) => {
                 self.take_over(job, view);
-                self.urgent = true;
+                self.state.urgent = true;
             }
             // What there is, and when jobs end, is looked up at each pass.
             Change::Left
@@ -379,25 +367,25 @@ impl LocalPolicy for Gang {
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let now = view.now();
         let boundary = self.boundary(now);
-        if boundary > now && !self.urgent && !self.running.is_empty() {
+        if boundary > now && !self.state.urgent && !self.running.is_empty() {
             return self.wait(view, boundary, actions);
         }
         self.line.age(now);
         if self.made_matrix(view).is_some() {
-            for seq in std::mem::take(&mut self.gone) {
-                self.matrix.as_mut().and_then(|matrix| matrix.remove(seq));
+            for seq in std::mem::take(&mut self.state.gone) {
+                self.state.matrix.as_mut().and_then(|matrix| matrix.remove(seq));
             }
         }
         let load = self.load(view);
         let may_resize = self.terms.adapts && self.may_resize(now);
-        if self.urgent || self.running.is_empty() {
-            self.slice = None;
+        if self.state.urgent || self.running.is_empty() {
+            self.state.slice = None;
         }
-        let mut matrix = self.matrix.take();
+        let mut matrix = self.state.matrix.take();
         let mut slots = Slots::of(view, matrix.as_mut(), &self.terms);
         let mut resized = Vec::new();
         if may_resize {
-            self.resized = Some(now);
+            self.state.resized = Some(now);
             resized = self.adapt(view, load, &mut slots);
         }
         let (mut started, last) = self.start_first(view, load, &mut slots);
@@ -407,13 +395,13 @@ impl LocalPolicy for Gang {
         }
         started.iter().for_each(|started| self.leave(started.job));
         self.explain(view, &slots, load, shadow, actions);
-        self.next = self.wish(view, &resized, &started, &slots);
-        self.matrix = matrix;
+        self.state.next = self.wish(view, &resized, &started, &slots);
+        self.state.matrix = matrix;
         self.act(view, resized, &started, actions);
         self.running.extend(started.iter().map(|started| (started.seq, started.job)));
         self.turn(now);
-        (self.changed, self.urgent) = (false, false);
-        self.wake(self.next, now, actions);
+        (self.state.changed, self.state.urgent) = (false, false);
+        self.wake(self.state.next, now, actions);
     }
 
     fn start_estimates(&self, view: &View<'_>) -> StartEstimates {
@@ -421,14 +409,11 @@ impl LocalPolicy for Gang {
     }
 
     fn save(&self) -> Vec<u8> {
-        let Self { slice, resized, next, changed, urgent, .. } = *self;
-        let (matrix, gone) = (self.matrix.clone(), self.gone.clone());
-        let saved = Saved { matrix, gone, slice, resized, next, changed, urgent };
-        postcard::to_stdvec(&saved).unwrap_or_default()
+        postcard::to_stdvec(&self.state).unwrap_or_default()
     }
 
     fn restore(&mut self, saved: &[u8], view: &View<'_>) -> Result<(), String> {
-        let saved: Saved =
+        let saved: State =
             postcard::from_bytes(saved).map_err(|error| format!("its time slots cannot be read: {error}"))?;
         self.refill(view);
         self.running = view.holders().into_iter().map(|job| (view.job(job).seq(), job)).collect();
@@ -437,19 +422,15 @@ impl LocalPolicy for Gang {
         {
             return Err(format!("job number {seq} of the partition has no time slot"));
         }
-        let Saved { matrix, gone, slice, resized, next, changed, urgent } = saved;
-        (self.matrix, self.gone, self.slice) = (matrix, gone, slice);
-        (self.resized, self.next, self.changed, self.urgent) = (resized, next, changed, urgent);
+        self.state = saved;
         Ok(())
     }
 
     fn adopt(&mut self, view: &View<'_>) {
         self.refill(view);
         self.running.clear();
-        self.gone.clear();
-        (self.matrix, self.slice, self.resized, self.next) = (None, None, None, None);
-        view.holders().into_iter().for_each(|job| self.take_over(job, view));
         // Nobody runs by slices yet.
-        (self.changed, self.urgent) = (true, true);
+        self.state = State { changed: true, urgent: true, ..State::default() };
+        view.holders().into_iter().for_each(|job| self.take_over(job, view));
     }
 }

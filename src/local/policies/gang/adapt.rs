@@ -67,13 +67,13 @@ impl Gang {
     /// Whether running jobs may be resized at this pass: a multiple of the interval has come since the pass before it could have been.
     pub(super) fn may_resize(&self, now: Time) -> bool {
         let interval = self.terms.reconfigure.micros();
-        if self.resized == Some(now) {
+        if self.state.resized == Some(now) {
             return false;
         }
         if self.terms.resizes == Resizes::Event || interval == 0 {
             return true;
         }
-        let before = match self.slice.filter(|_| self.terms.has_slices()) {
+        let before = match self.state.slice.filter(|_| self.terms.has_slices()) {
             Some((since, length)) => match now.since(since).micros() {
                 0 => now.micros().saturating_sub(length.micros()),
                 gone => since.micros() + (gone - 1) / length.micros().max(1) * length.micros(),
