@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::local::Compress;
 use crate::local::{
-    Abilities, Actions, Awake, Change, IndexedProfile, LiveJob, LocalPolicy, Phase, PolicyInfo, Profile, Rule, Slot,
-    SlotRequest, StartEstimates, View,
+    Abilities, Actions, Awake, Change, IndexedProfile, LiveJob, LocalPolicy, Phase, PolicyInfo, Profile,
+    Rule, Slot, SlotRequest, StartEstimates, View,
 };
 use crate::model::{JobKey, ParamInfo};
 use crate::units::{Span, Time};

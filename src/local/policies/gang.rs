@@ -157,13 +157,7 @@ impl Gang {
     /// Gang scheduling on these terms.
     pub fn new(terms: GangOptions) -> Self {
         let line = Line::new(terms.priorities.clone(), terms.by_priority);
-        Self {
-            terms,
-            line,
-            waiting: Demands::default(),
-            running: BTreeMap::new(),
-            state: State::default(),
-        }
+        Self { terms, line, waiting: Demands::default(), running: BTreeMap::new(), state: State::default() }
     }
 
     /// The size by which a waiting job is found: the least on which it may start.

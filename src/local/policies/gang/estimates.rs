@@ -100,7 +100,10 @@ impl Gang {
                 continue;
             }
             time = job.end;
-            room.add(&job.procs, if job.procs == *job.live.placement() { job.live.held() } else { job.procs.len() });
+            room.add(
+                &job.procs,
+                if job.procs == *job.live.placement() { job.live.held() } else { job.procs.len() },
+            );
             ended += 1;
             if self.resizes_at_events() {
                 resize = Some(self.boundary(time));

@@ -65,7 +65,8 @@ mod tests {
     fn hours_may_go_on_to_the_next_day() {
         let by_hour = SharesByHour::read("22-6=0.5%/9.5%/90%; 8-12=2%/38%/60%").unwrap();
         let at = |hours: f64| by_hour.at(Span::from_micros((hours * HOUR as f64) as u64));
-        let (night, morning) = (Some([500_000, 9_500_000, 90_000_000]), Some([2_000_000, 38_000_000, 60_000_000]));
+        let (night, morning) =
+            (Some([500_000, 9_500_000, 90_000_000]), Some([2_000_000, 38_000_000, 60_000_000]));
         assert_eq!([at(21.99), at(22.0), at(23.5), at(0.0), at(5.99)], [None, night, night, night, night]);
         assert_eq!([at(6.0), at(7.99), at(8.0), at(11.99), at(12.0)], [None, None, morning, morning, None]);
         assert!(!by_hour.says_all() && SharesByHour::read("0-24=1%/9%/90%").unwrap().says_all());

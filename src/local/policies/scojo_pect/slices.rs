@@ -62,7 +62,12 @@ impl ScojoPectOptions {
 impl ScojoPect {
     /// Begins another slice, if this one is over and some idle job can run: its time has passed, or its class cannot use it. If other jobs run in the new
     /// one, all jobs are suspended, and a switch is lost; if a switch takes no time, only those that do not run on are.
-    pub(super) fn turn(&mut self, view: &View<'_>, needs: [Need; CLASSES], actions: &mut Actions) -> Released {
+    pub(super) fn turn(
+        &mut self,
+        view: &View<'_>,
+        needs: [Need; CLASSES],
+        actions: &mut Actions,
+    ) -> Released {
         let (now, last) = (view.now(), self.kept.slice);
         let mut released = Released::default();
         let is_over = last.is_none_or(|slice| slice.ends <= now || !needs[slice.class].any);

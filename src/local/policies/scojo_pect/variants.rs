@@ -176,7 +176,8 @@ pub(super) fn options(named: &mut Named) -> Result<ScojoPectOptions, NamedError>
             .map_err(|sum| bad(SHARES.key, &text, &format!("100 % together: these are {sum} %")))?;
         usual = Some(text);
     }
-    if let Some(text) = named.take::<String>(BY_HOUR.key, "shares by the hour")?.filter(|text| text != "none") {
+    if let Some(text) = named.take::<String>(BY_HOUR.key, "shares by the hour")?.filter(|text| text != "none")
+    {
         let by_hour = SharesByHour::read(&text).map_err(|expected| bad(BY_HOUR.key, &text, &expected))?;
         if let Some(usual) = usual.filter(|_| by_hour.says_all()) {
             let expected = format!("of any effect: `{}` has shares for each hour", BY_HOUR.key);
