@@ -111,44 +111,35 @@ impl IndexedProfile {
         self.classes.iter_mut().for_each(|class| class.gaps[blocks.clone()].fill(Gap::UNKNOWN));
     }
 
+    /// The profile alone, for many changes in a row, of which each would cost more than the index spares. It is indexed anew at the next search.
+    pub fn alone(&mut self) -> &mut Profile {
+        self.since.clear();
+        self.counted.clear();
+        self.classes.clear();
+        &mut self.profile
+    }
+
     /// As [`Profile::earliest`].
     pub fn earliest(&mut self, from: Time, duration: Span, procs: u32) -> Option<Time> {
-        self.search(from, Time::NEVER, duration, procs)
-            .unwrap_or_else(|| self.profile.earliest(from, duration, procs))
-    }
-
-    /// As [`Profile::earliest_within`].
-    pub fn earliest_within(&mut self, from: Time, to: Time, duration: Span, procs: u32) -> Option<Time> {
-        let duration = duration.max(Span::TICK);
-        let found = self.search(from, to, duration, procs);
-        found.unwrap_or_else(|| self.profile.earliest_within(from, to, duration, procs))
-    }
-
-    /// The earliest start of a job that ends by `to`; the outer `None` if the profile has too few steps for an index to help.
-    fn search(&mut self, from: Time, to: Time, duration: Span, procs: u32) -> Option<Option<Time>> {
         if procs == 0 || self.profile.len() < FEW {
-            return None;
+            return self.alone().earliest(from, duration, procs);
         }
         if self.since.is_empty() || self.since.len() > 4 * self.profile.len() / BLOCK {
             self.divide();
         }
         let class = self.class(procs);
-        let ends_by_then = |start: Time| to == Time::NEVER || start + duration <= to;
         // No start is earlier than that.
         let mut at = from;
         loop {
             let (first, last);
             (at, first, last) = self.candidate(class, at, duration);
-            if !ends_by_then(at) {
-                return Some(None);
-            }
             if self.count(class, first, last) {
                 continue;
             }
             let before = self.since.get(first + 1).copied().unwrap_or(Time::NEVER);
             match self.profile.earliest_in(at, before, duration, procs) {
-                Ok(start) => return Some(ends_by_then(start).then_some(start)),
-                Err(Time::NEVER) => return Some(None),
+                Ok(start) => return Some(start),
+                Err(Time::NEVER) => return None,
                 Err(next) => at = next,
             }
         }
@@ -271,12 +262,13 @@ mod tests {
     }
 
     fn step() -> impl Strategy<Value = Step> {
-        let search = (0_u64..40, 0_u64..60, 0..=PROCS + 1, proptest::option::of(0_u64..300), any::<bool>());
+        let search = (0_u64..40, 0_u64..60, 0..=PROCS + 1, any::<bool>());
         prop_oneof![
             2 => (0_u64..300, 1_u64..40, 1..=PROCS).prop_map(|(from, long, procs)| Step::Reserve(from, long, procs)),
             3 => (any::<prop::sample::Index>(), 0_u64..20).prop_map(|(index, kept)| Step::Release(index, kept)),
             1 => (1_u64..30).prop_map(Step::Advance),
-            6 => search.prop_map(|(from, duration, procs, within, place)| Step::Search { from, duration, procs, within, place }),
+            6 => search.prop_map(|(from, duration, procs, place)| Step::Search { from, duration, procs, place }),
+            1 => (0_u64..300, 1_u64..40, 1..=PROCS).prop_map(|(from, long, procs)| Step::Alone(from, long, procs)),
         ]
     }
 
@@ -324,25 +316,18 @@ mod tests {
                         profile.release(from, to, procs);
                     }
                     Step::Release(..) => {}
+                    Step::Alone(from, long, procs) => {
+                        let from = now + micros(from);
+                        profile.alone().release(from, from + micros(long), procs);
+                    }
                     Step::Advance(by) => {
                         now += micros(by);
                         profile.advance(now);
                     }
-                    Step::Search { from, duration, procs, within, place } => {
+                    Step::Search { from, duration, procs, place } => {
                         let (from, duration) = (now + micros(from), micros(duration));
-                        let found = match within {
-                            None => {
-                                let expected = Profile::earliest(&profile, from, duration, procs);
-                                prop_assert_eq!(profile.earliest(from, duration, procs), expected);
-                                expected
-                            }
-                            Some(within) => {
-                                let to = from + micros(within);
-                                let expected = Profile::earliest_within(&profile, from, to, duration, procs);
-                                prop_assert_eq!(profile.earliest_within(from, to, duration, procs), expected);
-                                expected
-                            }
-                        };
+                        let found = Profile::earliest(&profile, from, duration, procs);
+                        prop_assert_eq!(profile.earliest(from, duration, procs), found);
                         if let Some(start) = found.filter(|_| place && procs > 0 && !duration.is_zero()) {
                             profile.reserve(start, start + duration, procs);
                             reserved.push((start, start + duration, procs));

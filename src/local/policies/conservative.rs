@@ -286,6 +286,7 @@ impl Plan {
     /// Moves reservations up, in order of submission or of start. True if one has moved.
     fn compress(&mut self, by_start: bool, now: Time) -> bool {
         let Some(profile) = &mut self.profile else { return false };
+        let profile = profile.alone();
         profile.advance(now);
         let (mut pass, mut moved) = (Pass::new(now), false);
         let over = |jobs: &mut [(u64, Planned)]| {

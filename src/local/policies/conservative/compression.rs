@@ -1,11 +1,11 @@
 //! Compression: reservations move up.
 
 use super::Planned;
-use crate::local::IndexedProfile;
+use crate::local::Profile;
 use crate::units::{Span, Time};
 
 /// A pass over waiting jobs in which each moves up to the earliest time given all others, as if each were tried by a search of its own from
-/// now on ([`crate::local::Profile::earliest_before`]). Searches are spared by what the jobs before have shown:
+/// now on ([`Profile::earliest_before`]). Searches are spared by what the jobs before have shown:
 ///
 /// - A job that can move up at all has a place that ends in its own reservation, or one of its full length before that. The first is
 ///   found by a look at the steps before its own start; nearly every move is of this kind, and there is no other if its full length
@@ -37,7 +37,7 @@ impl Pass {
     }
 
     /// Moves up the next jobs. True if one has moved.
-    pub(super) fn over(&mut self, profile: &mut IndexedProfile, jobs: &mut [(u64, Planned)]) -> bool {
+    pub(super) fn over(&mut self, profile: &mut Profile, jobs: &mut [(u64, Planned)]) -> bool {
         let (mut rest, mut moved) = (jobs, false);
         while let Some((_, planned)) = rest.first() {
             let planned = *planned;
@@ -68,7 +68,7 @@ impl Pass {
     }
 
     /// The earliest start before its own, and how many such jobs fit there at least.
-    fn earlier(&mut self, profile: &mut IndexedProfile, planned: &Planned) -> Option<(Time, u32)> {
+    fn earlier(&mut self, profile: &Profile, planned: &Planned) -> Option<(Time, u32)> {
         let Planned { start: own, procs, estimate, .. } = *planned;
         let adjacent = profile.run_until(own, procs, &mut self.near);
         let before = adjacent.map_or(own, |(start, _)| start);
@@ -92,7 +92,7 @@ fn together(jobs: &[(u64, Planned)], most: u32) -> usize {
 }
 
 /// Moves the reservations of so many such jobs to an earlier start.
-fn shift(profile: &mut IndexedProfile, planned: &Planned, start: Time, many: usize) {
+fn shift(profile: &mut Profile, planned: &Planned, start: Time, many: usize) {
     let procs = planned.procs * u32::try_from(many).unwrap_or(u32::MAX);
     let end = start + planned.estimate;
     if end < planned.start {
@@ -111,7 +111,6 @@ mod tests {
 
     use super::super::waiting::Waiting;
     use super::*;
-    use crate::local::Profile;
     use crate::model::JobKey;
 
     const PROCS: u32 = 12;
@@ -139,7 +138,7 @@ mod tests {
     }
 
     /// Each job in turn moves to the earliest place, found by a search from now on.
-    fn one_by_one(profile: &mut IndexedProfile, jobs: &mut [(u64, Planned)], now: Time) {
+    fn one_by_one(profile: &mut Profile, jobs: &mut [(u64, Planned)], now: Time) {
         for (_, planned) in jobs {
             let Planned { start, procs, estimate, .. } = *planned;
             if let Some(earlier) = profile.earliest_before(now, start, estimate, procs) {
@@ -161,7 +160,7 @@ mod tests {
             by_start in any::<bool>(),
         ) {
             let mut now = Time::ZERO;
-            let mut profile = IndexedProfile::from(Profile::new(now, PROCS));
+            let mut profile = Profile::new(now, PROCS);
             let mut waiting = Waiting::default();
             let mut running: Vec<Planned> = Vec::new();
             let mut next = 0;
@@ -211,7 +210,7 @@ mod tests {
                 one_by_one(&mut slow, &mut jobs, now);
                 jobs.sort_by_key(|(seq, _)| *seq);
                 prop_assert_eq!(jobs_of(&waiting), jobs);
-                prop_assert_eq!(&*profile, &*slow);
+                prop_assert_eq!(&profile, &slow);
                 let first = waiting.iter().map(|(seq, planned)| (planned.start, *seq, planned.job)).min();
                 prop_assert_eq!(waiting.first(), first);
             }
