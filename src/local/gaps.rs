@@ -13,16 +13,18 @@ const FEW: usize = 4 * BLOCK;
 
 /// A profile that is searched again and again, for places of a queue that may be long.
 ///
-/// It is divided into blocks of time. For classes of sizes a block knows how long at most the processors are free in it, so that a search leaves out the
-/// blocks, one look each, in which no job of this size and length can begin. Reservations only make gaps shorter, so what a block knows stays a bound; what
-/// is released makes it unknown. It is counted when a search would go through the block.
+/// It is divided into blocks of time. For classes of sizes a block knows how long at most the processors are free in it, so that a search leaves out
+/// blocks, one look each, in which no job of this size and length can begin. Reservations only make gaps shorter, so what a block knows stays a bound;
+/// what is released makes it unknown. It is counted when a job may begin there by what is known.
 #[derive(Clone, Debug)]
 pub struct IndexedProfile {
     profile: Profile,
-    /// Where each block begins; it ends where the next one does, and the last one never. Empty while the profile has few steps.
+    /// Where each block begins; it ends where the next one does, and the last one never. Empty while there is no index.
     since: Vec<Time>,
-    /// By block, a bit for each class whose gap is counted, with nothing reserved in the block since.
-    counted: Vec<u64>,
+    /// By block, a bit for each class whose gap is a bound: nothing was released in the block since it was counted.
+    known: Vec<u64>,
+    /// The same for each class whose gap is exact: nothing was reserved either.
+    exact: Vec<u64>,
     classes: Vec<Class>,
 }
 
@@ -33,8 +35,8 @@ struct Class {
     gaps: Vec<Gap>,
 }
 
-/// How long at most the processors of a class are free in a block.
-#[derive(Copy, Clone, Debug)]
+/// How long the processors of a class are free in a block.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 struct Gap {
     /// From the beginning of the block on.
     first: Span,
@@ -45,11 +47,9 @@ struct Gap {
 }
 
 impl Gap {
-    const UNKNOWN: Self = Self { first: Span::MAX, longest: Span::MAX, last: Span::MAX };
-
     /// Of a block by its steps, each with whether enough processors are free.
     fn of(steps: impl Iterator<Item = (Time, bool)>, from: Time, to: Time) -> Self {
-        let mut gap = Self { first: Span::default(), longest: Span::default(), last: Span::default() };
+        let mut gap = Self::default();
         let mut open = None;
         for (time, enough) in steps.chain([(to, false)]) {
             if enough {
@@ -71,7 +71,8 @@ impl Gap {
 
 impl From<Profile> for IndexedProfile {
     fn from(profile: Profile) -> Self {
-        Self { profile, since: Vec::new(), counted: Vec::new(), classes: Vec::new() }
+        let (since, known, exact, classes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { profile, since, known, exact, classes }
     }
 }
 
@@ -91,7 +92,8 @@ impl IndexedProfile {
         let over = self.since.partition_point(|since| *since <= now).saturating_sub(1);
         if over > 2 * BLOCK {
             self.since.drain(..over);
-            self.counted.drain(..over);
+            self.known.drain(..over);
+            self.exact.drain(..over);
             self.classes.iter_mut().for_each(|class| drop(class.gaps.drain(..over)));
         }
     }
@@ -100,55 +102,120 @@ impl IndexedProfile {
     pub fn reserve(&mut self, from: Time, to: Time, procs: u32) {
         self.profile.reserve(from, to, procs);
         let blocks = self.blocks(from, to);
-        self.counted[blocks].fill(0);
+        self.exact[blocks].fill(0);
     }
 
     /// As [`Profile::release`].
     pub fn release(&mut self, from: Time, to: Time, procs: u32) {
         self.profile.release(from, to, procs);
         let blocks = self.blocks(from, to);
-        self.counted[blocks.clone()].fill(0);
-        self.classes.iter_mut().for_each(|class| class.gaps[blocks.clone()].fill(Gap::UNKNOWN));
+        self.known[blocks.clone()].fill(0);
+        self.exact[blocks].fill(0);
     }
 
     /// The profile alone, for many changes in a row, of which each would cost more than the index spares. It is indexed anew at the next search.
     pub fn alone(&mut self) -> &mut Profile {
         self.since.clear();
-        self.counted.clear();
+        self.known.clear();
+        self.exact.clear();
         self.classes.clear();
         &mut self.profile
     }
 
     /// As [`Profile::earliest`].
     pub fn earliest(&mut self, from: Time, duration: Span, procs: u32) -> Option<Time> {
-        if procs == 0 || self.profile.len() < FEW {
+        if procs == 0 || self.profile.len() < FEW || from < self.profile.since() {
             return self.alone().earliest(from, duration, procs);
         }
         if self.since.is_empty() || self.since.len() > 4 * self.profile.len() / BLOCK {
             self.divide();
         }
+        self.search(from, duration, procs)
+    }
+
+    /// Looks at one block after the other, and goes through the steps of the profile where a job may begin.
+    fn search(&mut self, from: Time, duration: Span, procs: u32) -> Option<Time> {
         let class = self.class(procs);
-        // No start is earlier than that.
-        let mut at = from;
+        let (mut block, mut at) = (self.block(from), from);
+        // The class may be free from then on until `at`, and the job may begin there, but not before.
+        let mut open: Option<Time> = None;
         loop {
-            let (first, last);
-            (at, first, last) = self.candidate(class, at, duration);
-            if self.count(class, first, last) {
-                continue;
+            let so_far = open.map_or(Span::default(), |start| at.since(start));
+            let Some(end) = self.look(class, block, duration, so_far) else {
+                // All that is reserved ends in the last block.
+                return self.profile.earliest_in(open.unwrap_or(at), Time::NEVER, duration, procs).ok();
+            };
+            let gap = self.classes[class].gaps[block];
+            let is_whole = gap.last >= end.since(self.since[block]);
+            // No start in this block is earlier than that.
+            let mut least = at;
+            if let Some(start) = open {
+                match self.begins(start, at + gap.first, duration, procs) {
+                    Ok(start) => return Some(start),
+                    Err(next) => (open, least) = (Some(next), at.max(next)),
+                }
             }
-            let before = self.since.get(first + 1).copied().unwrap_or(Time::NEVER);
-            match self.profile.earliest_in(at, before, duration, procs) {
-                Ok(start) => return Some(start),
-                Err(Time::NEVER) => return None,
-                Err(next) => at = next,
+            if open.is_none() || !is_whole {
+                if gap.longest >= duration {
+                    match self.begins(least, end, duration, procs) {
+                        Ok(start) => return Some(start),
+                        Err(next) => least = least.max(next),
+                    }
+                }
+                let last = Time::from_micros(end.micros().saturating_sub(gap.last.micros()));
+                open = (!gap.last.is_zero()).then(|| last.max(least));
             }
+            (block, at) = (block + 1, end);
         }
+    }
+
+    /// The earliest start of a job that has so many processors for so long between `start` and `until`, where its class may be free. Otherwise an instant
+    /// before which there is none.
+    fn begins(&self, start: Time, until: Time, duration: Span, procs: u32) -> Result<Time, Time> {
+        if until.since(start) < duration {
+            return Err(start);
+        }
+        let last = Time::from_micros(until.micros() - duration.micros());
+        self.profile.earliest_in(start, last + Span::TICK, duration, procs)
+    }
+
+    /// Where a block ends; `None` for the last one. Its gap is counted before, unless what is known of it rules out that a job begins there, or ends that may
+    /// have begun `so_far` before it.
+    fn look(&mut self, class: usize, block: usize, duration: Span, so_far: Span) -> Option<Time> {
+        let (bit, from) = (1 << class, self.since[block]);
+        let mut end = self.since.get(block + 1).copied();
+        let none =
+            self.known[block] & bit != 0 && so_far + self.classes[class].gaps[block].longest < duration;
+        if end.is_some() && (none || self.exact[block] & bit != 0) {
+            return end;
+        }
+        let mut steps = self.profile.steps_from(from).map(|(time, _)| time);
+        if let Some(middle) = steps.nth(BLOCK)
+            && steps.nth(BLOCK - 1).is_some_and(|time| end.is_none_or(|end| time < end))
+        {
+            end = Some(middle);
+            self.since.insert(block + 1, middle);
+            for bits in [&mut self.known, &mut self.exact] {
+                bits[block] = 0;
+                bits.insert(block + 1, 0);
+            }
+            self.classes.iter_mut().for_each(|class| class.gaps.insert(block + 1, Gap::default()));
+        }
+        let end = end?;
+        let Class { procs, gaps } = &mut self.classes[class];
+        let steps = self.profile.steps_from(from).take_while(|(time, _)| *time < end);
+        gaps[block] =
+            Gap::of(steps.map(|(time, free)| (time, i64::from(free) >= i64::from(*procs))), from, end);
+        self.known[block] |= bit;
+        self.exact[block] |= bit;
+        Some(end)
     }
 
     /// Divides the profile into blocks of which nothing is known.
     fn divide(&mut self) {
         self.since = self.profile.steps().step_by(BLOCK).map(|(since, _)| since).collect();
-        self.counted = vec![0; self.since.len()];
+        self.known = vec![0; self.since.len()];
+        self.exact = vec![0; self.since.len()];
         self.classes.clear();
     }
 
@@ -158,7 +225,7 @@ impl IndexedProfile {
         let half = power + power / 2;
         let procs = if procs >= half { half } else { power };
         self.classes.iter().position(|class| class.procs == procs).unwrap_or_else(|| {
-            self.classes.push(Class { procs, gaps: vec![Gap::UNKNOWN; self.since.len()] });
+            self.classes.push(Class { procs, gaps: vec![Gap::default(); self.since.len()] });
             self.classes.len() - 1
         })
     }
@@ -175,65 +242,6 @@ impl IndexedProfile {
     fn block(&self, at: Time) -> usize {
         self.since.partition_point(|since| *since <= at).saturating_sub(1)
     }
-
-    /// The earliest instant, not before `at`, at which a job may start by what the blocks know, and the first and last block on which that rests.
-    fn candidate(&self, class: usize, at: Time, duration: Span) -> (Time, usize, usize) {
-        let gaps = &self.classes[class].gaps;
-        let mut block = self.block(at);
-        // Since when, and since which block, the processors may be free until the end of the block before.
-        let mut open: Option<(Time, usize)> = None;
-        let mut since = at;
-        loop {
-            let Some(end) = self.since.get(block + 1) else {
-                // All that is reserved ends in the last block.
-                let (start, first) = open.unwrap_or((since, block));
-                return (start, first, block);
-            };
-            let gap = gaps[block];
-            if let Some((start, first)) =
-                open.filter(|(start, _)| since.since(*start) + gap.first >= duration)
-            {
-                return (start, first, block);
-            }
-            let within = end.since(since);
-            if gap.longest.min(within) >= duration {
-                return (since, block, block);
-            }
-            let last = gap.last.min(within);
-            open = match open {
-                Some(open) if last == within => Some(open),
-                _ => (!last.is_zero()).then(|| (Time::from_micros(end.micros() - last.micros()), block)),
-            };
-            (block, since) = (block + 1, *end);
-        }
-    }
-
-    /// Counts the gaps of the first of these blocks of which they are not counted. False if all are.
-    fn count(&mut self, class: usize, first: usize, last: usize) -> bool {
-        let (bit, end) = (1 << class, self.since.len() - 1);
-        let uncounted = |block: &usize| *block == end || self.counted[*block] & bit == 0;
-        let Some(block) = (first..=last).find(uncounted) else { return false };
-        let (from, to) = (self.since[block], self.since.get(block + 1).copied());
-        let mut steps = self.profile.steps_from(from).map(|(time, _)| time);
-        if let Some(middle) = steps.nth(BLOCK)
-            && steps.nth(BLOCK - 1).is_some_and(|time| to.is_none_or(|to| time < to))
-        {
-            self.since.insert(block + 1, middle);
-            self.counted.insert(block + 1, 0);
-            self.counted[block] = 0;
-            for class in &mut self.classes {
-                class.gaps[block] = Gap::UNKNOWN;
-                class.gaps.insert(block + 1, Gap::UNKNOWN);
-            }
-            return true;
-        }
-        let Some(to) = to else { return false };
-        let procs = i32::try_from(self.classes[class].procs).unwrap_or(i32::MAX);
-        let steps = self.profile.steps_from(from).take_while(|(time, _)| *time < to);
-        self.classes[class].gaps[block] = Gap::of(steps.map(|(time, free)| (time, free >= procs)), from, to);
-        self.counted[block] |= bit;
-        true
-    }
 }
 
 #[cfg(test)]
@@ -248,27 +256,29 @@ mod tests {
     enum Step {
         /// Reserved from so long after now on, for so long.
         Reserve(u64, u64, u32),
-        /// What was reserved, all or a part of its end, is released.
+        /// What was reserved, but for a part of its beginning, is released.
         Release(prop::sample::Index, u64),
+        /// Released beside the index.
+        Alone(u64, u64, u32),
         Advance(u64),
-        /// A search from so long after now on, and its job is placed where it is to be.
+        /// A search from so long after now on, and its job may be placed where it can begin.
         Search {
             from: u64,
             duration: u64,
             procs: u32,
-            within: Option<u64>,
             place: bool,
         },
     }
 
     fn step() -> impl Strategy<Value = Step> {
+        let part = || (0_u64..300, 1_u64..40, 1..=PROCS);
         let search = (0_u64..40, 0_u64..60, 0..=PROCS + 1, any::<bool>());
         prop_oneof![
-            2 => (0_u64..300, 1_u64..40, 1..=PROCS).prop_map(|(from, long, procs)| Step::Reserve(from, long, procs)),
-            3 => (any::<prop::sample::Index>(), 0_u64..20).prop_map(|(index, kept)| Step::Release(index, kept)),
-            1 => (1_u64..30).prop_map(Step::Advance),
-            6 => search.prop_map(|(from, duration, procs, place)| Step::Search { from, duration, procs, place }),
-            1 => (0_u64..300, 1_u64..40, 1..=PROCS).prop_map(|(from, long, procs)| Step::Alone(from, long, procs)),
+            4 => part().prop_map(|(from, long, procs)| Step::Reserve(from, long, procs)),
+            6 => (any::<prop::sample::Index>(), 0_u64..20).prop_map(|(index, kept)| Step::Release(index, kept)),
+            1 => part().prop_map(|(from, long, procs)| Step::Alone(from, long, procs)),
+            2 => (1_u64..30).prop_map(Step::Advance),
+            14 => search.prop_map(|(from, duration, procs, place)| Step::Search { from, duration, procs, place }),
         ]
     }
 
@@ -278,20 +288,21 @@ mod tests {
 
     /// What blocks know is a bound of the gaps that there are, and exact where it is said to be.
     fn check(profile: &IndexedProfile) {
-        for (block, since) in profile.since.iter().enumerate() {
-            let Some(&to) = profile.since.get(block + 1).filter(|to| **to > Profile::since(profile)) else {
+        for (block, ends) in profile.since.windows(2).enumerate() {
+            let (from, to) = (Profile::since(profile).max(ends[0]), ends[1]);
+            if from >= to {
                 continue;
-            };
+            }
             for (at, class) in profile.classes.iter().enumerate() {
-                let from = Profile::since(profile).max(*since);
                 let steps = profile.steps_from(from).take_while(|(time, _)| *time < to);
                 let gap = Gap::of(steps.map(|(time, free)| (time, free >= class.procs as i32)), from, to);
-                let known = class.gaps[block];
-                assert!(gap.longest <= known.longest && gap.last <= known.last);
-                assert!(gap.first <= known.first || from > *since);
-                if profile.counted[block] & (1 << at) != 0 && from == *since {
-                    let told = |gap: Gap| (gap.first, gap.longest, gap.last);
-                    assert_eq!(told(gap), told(known));
+                let (known, bit) = (class.gaps[block], 1 << at);
+                if profile.known[block] & bit != 0 {
+                    assert!(gap.longest <= known.longest && gap.last <= known.last);
+                    assert!(gap.first <= known.first || from > ends[0]);
+                }
+                if profile.exact[block] & bit != 0 && from == ends[0] {
+                    assert_eq!(gap, known);
                 }
             }
         }

@@ -186,21 +186,22 @@ impl Profile {
     ) -> Result<Time, Time> {
         let procs = signed(procs);
         let (mut start, mut at) = (from, self.step_at(from));
-        loop {
+        let rest = |at: usize, end: Time| {
+            let steps = self.times[at + 1..].iter().zip(&self.free[at + 1..]);
+            steps.take_while(move |(time, _)| **time < end).map(|(_, free)| *free)
+        };
+        while start < before {
             if self.free[at] < procs {
-                let enough = self.free[at + 1..].iter().position(|free| *free >= procs);
-                at += 1 + enough.ok_or(Time::NEVER)?;
+                let enough = rest(at, before).position(|free| free >= procs);
+                at += 1 + enough.ok_or(before)?;
                 start = self.times[at];
             }
-            if start >= before {
-                return Err(start);
-            }
-            let end = start + duration;
-            let rest = self.times[at + 1..].iter().zip(&self.free[at + 1..]);
-            let few = rest.take_while(|(time, _)| **time < end).position(|(_, free)| *free < procs);
+            let few = rest(at, start + duration).position(|free| free < procs);
             let Some(few) = few else { return Ok(start) };
             at += 1 + few;
+            start = self.times[at];
         }
+        Err(start)
     }
 
     /// The number of steps.
