@@ -23,7 +23,7 @@ pub enum Note {
         formed: Time,
         /// From when on the plan holds.
         ready: Time,
-        /// When its last job would end, if the class had no more than its share of the time.
+        /// When its last job would end, if the class had no more than its share of the time, or its floor.
         until: Time,
         /// Its jobs in the order of the plan, with their planned starts and ends.
         jobs: Vec<(JobKey, Time, Time)>,

@@ -51,7 +51,7 @@ pub struct GroupRecord {
     pub formed: Time,
     /// From when on the plan holds: later than `time` if the search takes time.
     pub ready: Time,
-    /// When its last job would end, if the class had no more than its share of the time.
+    /// When its last job would end, if the class had no more than its share of the time, or its floor.
     pub until: Time,
     /// Its jobs, in the order of the plan.
     pub jobs: Vec<GroupedJob>,

@@ -172,6 +172,12 @@ impl Checker {
             let message = format!("{text} requests {procs} processors, and {written} in its workload");
             fault(Rule::Work, submit, message);
         }
+        // Batsim's columns have no kind.
+        if job.kind != requested.size.kind() && (job.kind != JobKind::Rigid || platform.slack.is_zero()) {
+            let (kind, written) = (job.kind.name(), requested.size.kind().name());
+            let message = format!("{text} is {kind}, and {written} in its workload");
+            fault(Rule::Work, submit, message);
+        }
         let commanded = self.traces.get(&name).is_some_and(|trace| trace.commanded.is_some());
         let fixed = !requested.elastic && !commanded;
         if let Some((owed_run, owed_estimate, killed)) = owed.filter(|_| fixed) {

@@ -313,12 +313,14 @@ fn sliced(chart: &GanttChart) -> &'static str {
         (bands.iter().any(|band| band.in_shares), bands.iter().any(|band| !band.groups.is_empty()));
     match (bands.is_empty(), shares, groups) {
         (true, ..) => "",
-        (_, false, false) => " The band above shows whose slice it is, with a gap where a switch is lost.",
+        (_, false, false) => {
+            " The band above shows whose slice it is, with a gap where a switch is lost; a slice goes on while nothing else waits."
+        }
         (_, true, false) => {
             " The band above shows which classes have slices: there are too many to draw each, so it has their shares of short periods, and paper for switches."
         }
         (_, false, true) => {
-            " The band above shows whose slice it is, with a gap where a switch is lost. The lines below it are groups of medium and of long jobs, from when their order was searched to when their plan ends or the next group is there."
+            " The band above shows whose slice it is, with a gap where a switch is lost; a slice goes on while nothing else waits. The lines below it are groups of medium and of long jobs, from when their order was searched to when their plan ends or the next group is there."
         }
         (_, true, true) => {
             " The band above shows which classes have slices: there are too many to draw each, so it has their shares of short periods, and paper for switches. The lines below it are groups of medium and of long jobs, from when their order was searched to when their plan ends or the next group is there."

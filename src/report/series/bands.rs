@@ -206,7 +206,7 @@ pub(super) fn bands(
         let row = row?;
         grouped.insert(key(row.origin, row.job, &row.site));
         let is_next = first.as_ref().is_some_and(|first| {
-            (first.time, first.class) != (row.time, row.class)
+            (first.time, first.class, first.formed) != (row.time, row.class, row.formed)
                 || (&first.site, &first.partition) != (&row.site, &row.partition)
         });
         if let Some(first) = first.take_if(|_| is_next) {

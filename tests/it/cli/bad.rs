@@ -126,7 +126,7 @@ fn requests_that_make_no_sense() {
         ),
         (
             &["--policy", "scojo-pect[shares_by_hour=22-6=1%/9%/90%;5-8=2%/8%/90%]"],
-            &["not one for each hour: that from 5 to 6 has two"],
+            &["not one for each hour: hours 5 to 6 have shares twice"],
         ),
         (
             &["--policy", "scojo-pect-groups[shares_by_hour=night=1%/9%/90%]"],
@@ -134,7 +134,7 @@ fn requests_that_make_no_sense() {
         ),
         (
             &["--policy", "scojo-pect[shares=1%/9%/90%,shares_by_hour=0-24=2%/8%/90%]"],
-            &["`shares=1%/9%/90%`", "not of any effect: `shares_by_hour` has shares for each hour"],
+            &["`shares=1%/9%/90%`", "not needed: `shares_by_hour` has shares for each hour"],
         ),
         (
             &["--policy", "scojo-pect[floor=60 s]"],

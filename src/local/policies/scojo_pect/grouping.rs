@@ -67,7 +67,8 @@ impl ScojoPect {
         };
         let named = found.order.iter().zip(times);
         let named = named.map(|(item, (start, end))| (members[*item as usize].job, start, end)).collect();
-        let (class_name, until) = (SliceClass::ALL[class], now + weights.takes(last));
+        let until = now + weights.with_floor(self.options.floor, self.options.cycle).takes(last);
+        let class_name = SliceClass::ALL[class];
         actions.note(Note::Group { class: class_name, formed, ready, until, jobs: named });
         groups.effort = groups.effort.and(SearchEffort {
             decisions: 1,

@@ -39,7 +39,7 @@ impl SharesByHour {
             let to = if to <= from { to + HOURS } else { to };
             for hour in (from..to).map(|hour| hour % HOURS) {
                 if hours[hour].replace(shares).is_some() {
-                    return Err(format!("one for each hour: that from {hour} to {} has two", hour + 1));
+                    return Err(format!("one for each hour: hours {hour} to {} have shares twice", hour + 1));
                 }
             }
         }
@@ -83,7 +83,7 @@ mod tests {
             ("8-25=1%/9%/90%", "0 to 24, that differ: these are 8 and 25"),
             ("8-8=1%/9%/90%", "these are 8 and 8"),
             ("8-12=1%/2%/3%", "from 8 to 12 these are 6 %"),
-            ("20-4=1%/9%/90%;3-5=2%/8%/90%", "that from 3 to 4 has two"),
+            ("20-4=1%/9%/90%;3-5=2%/8%/90%", "hours 3 to 4 have shares twice"),
         ] {
             assert!(wrong(written).contains(told), "{}", wrong(written));
         }

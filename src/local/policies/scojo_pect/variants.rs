@@ -180,7 +180,7 @@ pub(super) fn options(named: &mut Named) -> Result<ScojoPectOptions, NamedError>
     {
         let by_hour = SharesByHour::read(&text).map_err(|expected| bad(BY_HOUR.key, &text, &expected))?;
         if let Some(usual) = usual.filter(|_| by_hour.says_all()) {
-            let expected = format!("of any effect: `{}` has shares for each hour", BY_HOUR.key);
+            let expected = format!("needed: `{}` has shares for each hour", BY_HOUR.key);
             return Err(bad(SHARES.key, &usual, &expected));
         }
         options.by_hour = Some(by_hour);

@@ -23,6 +23,13 @@ pub(in crate::local::policies::scojo_pect) struct Weights {
 }
 
 impl Weights {
+    /// The same for a class whose slices are not shorter than `floor`, however small its share.
+    pub(in crate::local::policies::scojo_pect) fn with_floor(self, floor: Span, cycle: Span) -> Self {
+        let part = u128::from(SHARE_ONE) * u128::from(floor.micros()) / u128::from(cycle.micros().max(1));
+        let share = self.share.max(u64::try_from(part).unwrap_or(u64::MAX)).min(SHARE_ONE);
+        Self { share, ..self }
+    }
+
     /// How long the class takes for what takes it so long if it has all the time.
     pub(in crate::local::policies::scojo_pect) fn takes(&self, alone: Span) -> Span {
         let micros = u128::from(alone.micros()) * u128::from(SHARE_ONE) / u128::from(self.share.max(1));
