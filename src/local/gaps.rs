@@ -145,6 +145,11 @@ impl IndexedProfile {
                 // All that is reserved ends in the last block.
                 return self.profile.earliest_in(open.unwrap_or(at), Time::NEVER, duration, procs).ok();
             };
+            if end <= at {
+                // The first block was cut before it.
+                block += 1;
+                continue;
+            }
             let gap = self.classes[class].gaps[block];
             let is_whole = gap.last >= end.since(self.since[block]);
             // No start in this block is earlier than that.
