@@ -397,6 +397,17 @@ fn judge_size(
     segments: &[SegmentRecord],
     row: &JobRecord,
 ) -> Verdict {
+    let kind = wanted(2, 4, 8, Speedup::Linear).kind();
+    judge_kind(wanted, events, segments, &JobRecord { kind, ..row.clone() })
+}
+
+/// The same, whatever kind the row has.
+fn judge_kind(
+    wanted: fn(u32, u32, u32, Speedup) -> Size,
+    events: &[EventRecord],
+    segments: &[SegmentRecord],
+    row: &JobRecord,
+) -> Verdict {
     let able = Abilities { resizes: true, ..Abilities::PLAIN };
     let mut checker = Checker::new(Platform { rigid: false, events: true, ..platform(site(), able) });
     events.iter().for_each(|event| checker.event(event, ROW));
@@ -418,7 +429,6 @@ fn moldable_and_malleable_jobs_do_what_their_workload_says() {
     let resized = [EventRecord { procs: 2, ..about(1, 1, 6, EventKind::Resized) }];
     let of = |end, procs| JobRecord {
         requested: 4,
-        kind: JobKind::Malleable,
         run: Span::from_secs(if procs == 2 { 20 } else { 10 }),
         ..job(1, 0, 0, end, procs)
     };
@@ -426,6 +436,9 @@ fn moldable_and_malleable_jobs_do_what_their_workload_says() {
     let legal = judge_size(malleable, &resized, &shrunk, &of(14, 2));
     assert!(legal.is_valid(), "{:?}", legal.first());
     assert!(legal.checked[&Rule::Work] > 2 && legal.checked[&Rule::Place] > 2);
+
+    let other = judge_kind(malleable, &resized, &shrunk, &JobRecord { kind: JobKind::Rigid, ..of(14, 2) });
+    first(&other, Rule::Work, 0, &[1], "job 1 is rigid, and malleable in its workload");
 
     let verdict = judge_size(moldable, &resized, &shrunk, &of(14, 2));
     first(&verdict, Rule::SameProcessors, 6, &[1], "job 1 is moldable, and gets other processors at 6 s");
