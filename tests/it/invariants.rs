@@ -442,6 +442,8 @@ proptest! {
                     Record::Segment(segment) => segment.site,
                     Record::Machine(machine) => machine.site,
                     Record::Event(event) => event.site,
+                    Record::Slice(slice) => slice.site,
+                    Record::Group(group) => group.site,
                     another => unreachable!("a record of a new kind: {another:?}"),
                 })
                 .cloned()
@@ -451,6 +453,8 @@ proptest! {
                     Record::Job(job) => job.site = SiteId(0),
                     Record::Segment(segment) => segment.site = SiteId(0),
                     Record::Machine(machine) => machine.site = SiteId(0),
+                    Record::Slice(slice) => slice.site = SiteId(0),
+                    Record::Group(group) => group.site = SiteId(0),
                     Record::Event(event) => {
                         event.site = SiteId(0);
                         // For which job one was suspended is told by its workload, that of the site.
