@@ -244,7 +244,7 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Section {
             if !chart.suspended.is_empty() {
                 caption += SUSPENDED;
             }
-            caption += sliced(&chart);
+            caption += &sliced(&chart);
             caption += &planned(&run.series);
             if !run.series.sized {
                 caption += " Only processors that were used at some time are known.";
@@ -264,7 +264,7 @@ fn schedule(run: &mut Run<'_>, several: bool) -> Section {
         if !chart.suspended.is_empty() {
             caption += SUSPENDED;
         }
-        caption += sliced(&chart);
+        caption += &sliced(&chart);
         section.figures.push(Figure::new(format!("gantt-detail{tail}"), caption, chart, 1));
     }
     if several {
@@ -307,25 +307,22 @@ const fn failed_attempts(chart: &GanttChart) -> &'static str {
 const SUSPENDED: &str = " A dashed box is a suspended job, on the processors that it had.";
 
 /// How slices and groups are drawn, in words.
-fn sliced(chart: &GanttChart) -> &'static str {
+fn sliced(chart: &GanttChart) -> String {
     let bands = &chart.bands;
-    let (shares, groups) =
-        (bands.iter().any(|band| band.in_shares), bands.iter().any(|band| !band.groups.is_empty()));
-    match (bands.is_empty(), shares, groups) {
-        (true, ..) => "",
-        (_, false, false) => {
-            " The band above shows whose slice it is, with a gap where a switch is lost; a slice goes on while nothing else waits."
-        }
-        (_, true, false) => {
-            " The band above shows which classes have slices: there are too many to draw each, so it has their shares of short periods, and paper for switches."
-        }
-        (_, false, true) => {
-            " The band above shows whose slice it is, with a gap where a switch is lost; a slice goes on while nothing else waits. The lines below it are groups of medium and of long jobs, from when their order was searched to when their plan ends or the next group is there."
-        }
-        (_, true, true) => {
-            " The band above shows which classes have slices: there are too many to draw each, so it has their shares of short periods, and paper for switches. The lines below it are groups of medium and of long jobs, from when their order was searched to when their plan ends or the next group is there."
-        }
+    if bands.is_empty() {
+        return String::new();
     }
+    let slices = if bands.iter().any(|band| band.in_shares) {
+        "which classes have slices: there are too many to draw each, so it has their shares of short periods, and paper for switches."
+    } else {
+        "whose slice it is, with a gap where a switch is lost."
+    };
+    let groups = if bands.iter().any(|band| !band.groups.is_empty()) {
+        " The lines below it are groups of medium and of long jobs, from when their order was searched to when their plan ends or the next group is there."
+    } else {
+        ""
+    };
+    format!(" The band above shows {slices} A slice goes on while nothing else waits.{groups}")
 }
 
 /// How often jobs were suspended and for how long, if a policy of the run does that.

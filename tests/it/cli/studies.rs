@@ -437,6 +437,18 @@ fn the_study_of_an_optimiser_judges_its_predictions() {
     }
 }
 
+/// Writes a log of thirty jobs, that run for `least` seconds or longer, for each log of the archive that a campaign names.
+fn small_logs(archive: &Path, campaign: &str, least: u32) {
+    let rows = (1..=30).map(|job| {
+        let (submit, run, procs) = (job * 40, least + job * 97 % 500, 20 + job * 31 % 70);
+        format!("{job} {submit} -1 {run} {procs} -1 -1 {procs} 900 -1 1 1 1 1 1 1 -1 -1\n")
+    });
+    let log = gzipped(rows.collect::<String>().as_bytes());
+    for name in campaign.split('"').filter_map(|word| word.strip_prefix("archive:")) {
+        fs::write(archive.join(name), &log).unwrap();
+    }
+}
+
 /// The study of the budget of a search: its campaigns are as large as they say, and its claims are judged and drawn of small logs, too.
 #[test]
 fn the_study_of_the_budget_of_a_search_judges_its_predictions() {
@@ -445,15 +457,8 @@ fn the_study_of_the_budget_of_a_search_judges_its_predictions() {
     let (small, archive) = (folder.path().join("search-budget"), folder.path().join("swf"));
     fs::create_dir(&small).unwrap();
     fs::create_dir(&archive).unwrap();
-    let rows = (1..=30).map(|job| {
-        let (submit, run, procs) = (job * 40, 60 + job * 97 % 500, 20 + job * 31 % 70);
-        format!("{job} {submit} -1 {run} {procs} -1 -1 {procs} 900 -1 1 1 1 1 1 1 -1 -1\n")
-    });
-    let log = gzipped(rows.collect::<String>().as_bytes());
     let whole = fs::read_to_string(study.join("whole.toml")).unwrap();
-    for name in whole.split('"').filter_map(|word| word.strip_prefix("archive:")) {
-        fs::write(archive.join(name), &log).unwrap();
-    }
+    small_logs(&archive, &whole, 60);
     for entry in fs::read_dir(&study).unwrap() {
         let entry = entry.unwrap();
         let text = fs::read_to_string(entry.path()).unwrap();
@@ -545,15 +550,8 @@ fn the_study_of_adaptation_judges_its_predictions() {
     let (small, archive) = (folder.path().join("adaptation"), folder.path().join("swf"));
     fs::create_dir(&small).unwrap();
     fs::create_dir(&archive).unwrap();
-    let rows = (1..=30).map(|job| {
-        let (submit, run, procs) = (job * 40, 400 + job * 97 % 500, 20 + job * 31 % 70);
-        format!("{job} {submit} -1 {run} {procs} -1 -1 {procs} 900 -1 1 1 1 1 1 1 -1 -1\n")
-    });
-    let log = gzipped(rows.collect::<String>().as_bytes());
     let shares = fs::read_to_string(study.join("shares.toml")).unwrap();
-    for name in shares.split('"').filter_map(|word| word.strip_prefix("archive:")) {
-        fs::write(archive.join(name), &log).unwrap();
-    }
+    small_logs(&archive, &shares, 400);
     for entry in fs::read_dir(&study).unwrap() {
         let entry = entry.unwrap();
         let text = fs::read_to_string(entry.path()).unwrap();
