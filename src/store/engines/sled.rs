@@ -37,6 +37,7 @@ struct Sled {
 /// Opens the database in this folder; if it is `even`, with all keys in one tree. Keys that are hashes would each have a tree of their
 /// own, and a tree costs more than the pages that are written again.
 pub(super) fn open(folder: &Path, even: bool) -> Result<Box<dyn Engine>, EngineError> {
+    remove_unfinished(folder)?;
     guard(|| {
         let db = sled::Config::new()
             .path(folder)
@@ -49,6 +50,23 @@ pub(super) fn open(folder: &Path, even: bool) -> Result<Box<dyn Engine>, EngineE
         let trees = trees.collect::<sled::Result<_>>()?;
         Ok(Box::new(Sled { folder: folder.to_owned(), db, trees, even }) as Box<dyn Engine>)
     })
+}
+
+/// Removes what sled was writing when its process was killed, and would take for whole.
+///
+/// Snapshots of its own index have their name once they are whole, but it takes the remains of one for the newest, and then its file for corrupted (its
+/// issue 1527). It has the one before, or makes one from its log. Its settings are written once, before there is anything in its file.
+fn remove_unfinished(folder: &Path) -> io::Result<()> {
+    let is_empty = std::fs::metadata(folder.join("db")).map_or(true, |file| file.len() == 0);
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        let is_unfinished = |name: &str| name.starts_with("snap.") && name.ends_with(".generating");
+        if name.is_some_and(|name| is_unfinished(&name) || (is_empty && name == "conf")) {
+            std::fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// The prefix of the store's trees; sled has some of its own.

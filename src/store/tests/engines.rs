@@ -93,3 +93,44 @@ fn closing_an_engine_lets_go_of_its_files() {
         assert_eq!(kind.open(folder.path()).unwrap().keys(b"").unwrap().len(), 60);
     }
 }
+
+/// What sled was writing when its process was killed: see `remove_unfinished`.
+#[test]
+fn the_remains_of_an_index_of_sled_are_no_damage() {
+    for whole in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut engine = EngineKind::Sled.open(folder.path()).unwrap();
+        engine.put(b"key", b"value").unwrap();
+        engine.flush().unwrap();
+        engine.close().unwrap();
+        if whole {
+            // It has an index from now on.
+            EngineKind::Sled.open(folder.path()).unwrap().close().unwrap();
+        }
+        let names = || std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let indices = names().filter(|name| name.to_string_lossy().starts_with("snap.")).count();
+        std::fs::write(folder.path().join("snap.0000000000000FFF.generating"), b"half of it").unwrap();
+        let engine = EngineKind::Sled.open(folder.path()).unwrap();
+        assert_eq!(engine.get(b"key").unwrap().as_deref(), Some(b"value".as_slice()), "{indices} indices");
+        engine.close().unwrap();
+        assert!(names().all(|name| !name.to_string_lossy().ends_with(".generating")));
+    }
+}
+
+#[test]
+fn the_remains_of_the_settings_of_sled_are_no_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    EngineKind::Sled.open(folder.path()).unwrap().close().unwrap();
+    let settings = std::fs::read(folder.path().join("conf")).unwrap();
+    for written in 0..settings.len() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("conf"), &settings[..written]).unwrap();
+        let mut engine = EngineKind::Sled.open(folder.path()).unwrap();
+        engine.put(b"key", b"value").unwrap();
+        engine.flush().unwrap();
+        engine.close().unwrap();
+        let engine = EngineKind::Sled.open(folder.path()).unwrap();
+        assert_eq!(engine.get(b"key").unwrap().as_deref(), Some(b"value".as_slice()), "{written} bytes");
+        engine.close().unwrap();
+    }
+}
