@@ -133,7 +133,7 @@ pub struct SliceFacts {
     pub bounds: [Span; 2],
     /// The class of the slice, from when on jobs run in it, and when it ends; `None` before the first.
     pub slice: Option<(usize, Time, Time)>,
-    /// The first waiting job of each class.
+    /// The first waiting job of each class, in the order of the pass.
     pub first: [Option<JobKey>; 3],
     /// The preempted jobs of each class.
     pub preempted: [Vec<JobKey>; 3],

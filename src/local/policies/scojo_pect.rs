@@ -20,6 +20,7 @@ use self::groups::Groups;
 use self::queues::Queues;
 use self::slices::Slice;
 use crate::local::{Actions, Change, LocalPolicy, Phase, Rule, SearchEffort, SliceFacts, View};
+use crate::model::JobKey;
 use crate::units::Time;
 
 /// SCOJO-PECT [B. Esbaugh, A. C. Sodan, *Preemption and share control in parallel grid job scheduling*, 2007; as A. K. Kanavallil, *Group-based optimization
@@ -57,15 +58,16 @@ impl ScojoPect {
         Self { groups: Some(groups), ..self }
     }
 
-    /// The facts of a pass.
-    fn facts(&self, now: Time) -> Rule {
+    /// The facts of a pass, in which a search put this job before the others of the slice's class that wait on.
+    fn facts(&self, now: Time, searched: Option<JobKey>) -> Rule {
         let Kept { queues, slice, groups } = &self.kept;
         Rule::Slices(SliceFacts {
             bounds: self.options.bounds,
             slice: slice.map(|slice| (slice.class, slice.begins, slice.ends)),
             first: std::array::from_fn(|class| {
                 let planned = groups.plan(class, now).and_then(|plan| Some(plan.jobs.first()?.1));
-                planned.or_else(|| queues.0[class].waiting.values().next().copied())
+                let searched = searched.filter(|_| slice.is_some_and(|slice| slice.class == class));
+                planned.or(searched).or_else(|| queues.0[class].waiting.values().next().copied())
             }),
             preempted: queues.0.each_ref().map(|queue| queue.preempted.values().copied().collect()),
             groups: groups.facts(),
@@ -103,7 +105,7 @@ impl LocalPolicy for ScojoPect {
 
     fn schedule(&mut self, view: &View<'_>, actions: &mut Actions) {
         let (now, most) = (view.now(), self.options.lookahead as usize);
-        let mut free = view.free_set().clone();
+        let (mut free, mut searched) = (view.free_set().clone(), None);
         if !self.kept.queues.none_idle() {
             let reach = self.kept.queues.reach(view);
             let released = self.turn(view, self.kept.queues.needs(view, &reach, most), actions);
@@ -113,7 +115,7 @@ impl LocalPolicy for ScojoPect {
             } else if released.later {
                 // Without a switch to wait for there is a pass when the first of them has been written.
             } else if let Some(slice) = self.kept.slice.filter(|slice| slice.ends > now) {
-                free = self.fill(view, slice, free, actions);
+                (free, searched) = self.fill(view, slice, free, actions);
                 let needs = self.kept.queues.needs(view, &reach, most);
                 let others = (0..).zip(needs).any(|(class, need)| class != slice.class && need.any);
                 if others && needs.iter().any(|need| need.idle) {
@@ -125,7 +127,7 @@ impl LocalPolicy for ScojoPect {
             }
         }
         if let Some(trace) = actions.trace() {
-            (trace.free, trace.rule) = (free.len(), self.facts(now));
+            (trace.free, trace.rule) = (free.len(), self.facts(now, searched));
         }
     }
 

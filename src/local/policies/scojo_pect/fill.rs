@@ -279,14 +279,14 @@ impl ScojoPect {
         entries.into_iter().map(|entry| (entry.seq, entry.job)).collect()
     }
 
-    /// Resumes and starts jobs in a slice. Returns the processors that are left.
+    /// Resumes and starts jobs in a slice. Returns the processors that are left, and the first job of the order that a search has found which waits on.
     pub(super) fn fill(
         &mut self,
         view: &View<'_>,
         slice: Slice,
         free: ProcSet,
         actions: &mut Actions,
-    ) -> ProcSet {
+    ) -> (ProcSet, Option<JobKey>) {
         let mut filling = self.begin(view, slice, free, false);
         self.group(view, &filling, actions);
         let first = self.search(&filling);
@@ -304,6 +304,7 @@ impl ScojoPect {
             queues[class].running.insert(seq, job);
             groups.remove(seq);
         }
-        free
+        let waits = first.iter().find(|(seq, _)| queues[slice.class].waiting.contains_key(seq));
+        (free, waits.map(|(_, job)| *job))
     }
 }
