@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gridemu::grid::Grid;
 use gridemu::local::policies::packing::{Item, Packer};
-use gridemu::local::{Awake, BackfillWindow, Cursor, Entry, Profile, Queue, Registry, Releases, SlotRequest};
+use gridemu::local::{Awake, BackfillWindow, Entry, Profile, Queue, Registry, Releases, SlotRequest};
 use gridemu::model::{Job, JobKey, ProcSet, Record, RecordSink, SiteSpec};
 use gridemu::units::{Span, Time};
 use gridemu::workload::Jobs;
@@ -88,10 +88,10 @@ fn queue(c: &mut Criterion) {
         }
         let hole = |free| BackfillWindow { free, window: Span::from_secs(600), extra: 0, awake: Awake::ALL };
         group.bench_function(BenchmarkId::new("find_nothing", waiting), |b| {
-            b.iter(|| queue.find(Cursor::default(), black_box(hole(1))));
+            b.iter(|| queue.find(None, black_box(hole(1))));
         });
         group.bench_function(BenchmarkId::new("find_one_in_a_thousand", waiting), |b| {
-            b.iter(|| queue.find(Cursor::default(), black_box(hole(4))));
+            b.iter(|| queue.find(None, black_box(hole(4))));
         });
         group.bench_function(BenchmarkId::new("insert_and_remove", waiting), |b| {
             let mut queue = queue.clone();
@@ -104,7 +104,7 @@ fn queue(c: &mut Criterion) {
             };
             b.iter(|| {
                 queue.insert(black_box(entry));
-                queue.remove(0, waiting)
+                queue.remove((0, waiting))
             });
         });
     }

@@ -85,7 +85,7 @@ pub use policy::{Action, Actions, Change, LocalPolicy, Placement, Preempted};
 pub use power::{PowerPolicy, PowerPolicyInfo, PowerRegistry, SleepRule, policies as power_policies};
 pub use profile::{Profile, Slot, SlotRequest};
 pub use profile_ahead::ProfileAhead;
-pub use queue::{Awake, BackfillWindow, Cursor, Entry, Queue};
+pub use queue::{Awake, BackfillWindow, Entry, Fitting, Place, Queue};
 pub use registry::{Built, Local, PolicyInfo, Registry};
 pub use releases::{Releases, Shadow};
 pub use settings::{Settings, Tally};

@@ -1,10 +1,12 @@
 //! A waiting queue in any fixed order, indexed so that a pass does not look at every job.
 
+use smallvec::SmallVec;
+
 use crate::model::JobKey;
 use crate::units::Span;
 
-/// Entries in a block before it is split in two.
-const FULL: usize = 128;
+/// Jobs or nodes below a node before it is split in two.
+const FULL: usize = 64;
 
 /// A waiting job as an entry of a queue.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -20,6 +22,16 @@ pub struct Entry {
     /// Its estimated run time.
     pub estimate: Span,
 }
+
+impl Entry {
+    /// Its place in the queue.
+    pub const fn place(&self) -> Place {
+        (self.rank, self.seq)
+    }
+}
+
+/// A place in the order of a queue: rank and order of arrival.
+pub type Place = (u128, u64);
 
 /// A backfill window: it takes a job of at most `free` processors that ends within `window`, or that leaves enough of the `extra`
 /// processors, which are not needed at the shadow time.
@@ -63,44 +75,210 @@ impl Awake {
 }
 
 impl BackfillWindow {
+    /// Takes every job.
+    pub const ANY: Self = Self { free: u32::MAX, window: Span::MAX, extra: u32::MAX, awake: Awake::ALL };
+
+    /// Takes jobs of at most so many processors.
+    pub const fn of_size(free: u32) -> Self {
+        Self { free, extra: free, ..Self::ANY }
+    }
+
     /// True if a job of this size and estimate can be backfilled into the window.
     pub fn takes(&self, procs: u32, estimate: Span) -> bool {
         procs <= self.free && (self.awake.holds(procs, estimate) <= self.window || procs <= self.extra)
     }
 }
 
-/// A position in a queue, from which a search continues.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cursor {
-    block: usize,
-    entry: usize,
-}
-
-/// Waiting jobs in ascending `(rank, seq)`, in blocks that store their smallest size and shortest estimate: a block in
-/// which no job can fit costs one comparison. Only the last block may be empty: the next job goes there.
+/// Waiting jobs in ascending order of their places, in a tree. Each of its nodes knows for classes of sizes the smallest size and the shortest estimate below
+/// it, and is left out of a search if no job below it can fit. Nodes are not joined again when their jobs leave: most leave from the beginning, and a node
+/// without jobs goes.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
-    blocks: Vec<Block>,
+    root: Node,
 }
 
+/// A part of the queue.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    below: Below,
+    /// No place below it is behind this one, and those of the next node are.
+    bound: Place,
+    /// The least of each class: sizes of up to 0, 1, 3, 7, ... processors.
+    least: Vec<Least>,
+}
+
+/// What is below a node, in order. Only the root may have nothing.
 #[derive(Clone, Debug)]
-struct Block {
-    entries: Vec<Entry>,
-    least_procs: u32,
-    least_estimate: Span,
+enum Below {
+    Jobs(Vec<Entry>),
+    Nodes(Vec<Node>),
 }
 
-impl Block {
-    fn of(entries: Vec<Entry>) -> Self {
-        let mut block = Self { entries, least_procs: 0, least_estimate: Span::ZERO };
-        block.refresh();
-        block
+impl Default for Below {
+    fn default() -> Self {
+        Self::Jobs(Vec::new())
+    }
+}
+
+/// The smallest size and the shortest estimate of some jobs, not necessarily of the same one.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Least {
+    procs: u32,
+    estimate: Span,
+}
+
+impl Least {
+    const OF_NONE: Self = Self { procs: u32::MAX, estimate: Span::MAX };
+
+    fn of(entry: &Entry) -> Self {
+        Self { procs: entry.procs, estimate: entry.estimate }
     }
 
-    fn refresh(&mut self) {
-        self.least_procs = self.entries.iter().map(|entry| entry.procs).min().unwrap_or(u32::MAX);
-        self.least_estimate = self.entries.iter().map(|entry| entry.estimate).min().unwrap_or(Span::MAX);
+    fn and(self, other: Self) -> Self {
+        Self { procs: self.procs.min(other.procs), estimate: self.estimate.min(other.estimate) }
     }
+}
+
+/// The class of a size: the number of its binary digits.
+const fn class(procs: u32) -> usize {
+    (u32::BITS - procs.leading_zeros()) as usize
+}
+
+impl Node {
+    fn of(below: Below) -> Self {
+        let mut node = Self { below, ..Self::default() };
+        match &node.below {
+            Below::Jobs(jobs) => {
+                node.bound = jobs.last().map_or_else(Place::default, Entry::place);
+                for job in jobs {
+                    at_least(&mut node.least, class(job.procs), Least::of(job));
+                }
+            }
+            Below::Nodes(nodes) => {
+                node.bound = nodes.last().map_or_else(Place::default, |last| last.bound);
+                for (class, least) in nodes.iter().flat_map(|node| node.least.iter().enumerate()) {
+                    at_least(&mut node.least, class, *least);
+                }
+            }
+        }
+        node
+    }
+
+    const fn is_empty(&self) -> bool {
+        match &self.below {
+            Below::Jobs(jobs) => jobs.is_empty(),
+            Below::Nodes(nodes) => nodes.is_empty(),
+        }
+    }
+
+    /// Whether a job below it may fit.
+    #[inline]
+    fn may_fit(&self, window: BackfillWindow) -> bool {
+        let classes = self.least.iter().take(class(window.free) + 1);
+        classes.into_iter().any(|least| window.takes(least.procs, least.estimate))
+    }
+
+    /// Adds a job. Returns the upper half if the node had to be split.
+    fn insert(&mut self, entry: Entry) -> Option<Self> {
+        let place = entry.place();
+        self.bound = self.bound.max(place);
+        at_least(&mut self.least, class(entry.procs), Least::of(&entry));
+        let upper = match &mut self.below {
+            Below::Jobs(jobs) => {
+                // Most jobs come at the end.
+                let is_last = jobs.last().is_none_or(|last| last.place() < place);
+                let at =
+                    if is_last { jobs.len() } else { jobs.partition_point(|other| other.place() < place) };
+                jobs.insert(at, entry);
+                (jobs.len() > FULL).then(|| Below::Jobs(jobs.split_off(FULL / 2)))
+            }
+            Below::Nodes(nodes) => {
+                let at = nodes.partition_point(|node| node.bound < place).min(nodes.len() - 1);
+                if let Some(upper) = nodes[at].insert(entry) {
+                    nodes.insert(at + 1, upper);
+                }
+                (nodes.len() > FULL).then(|| Below::Nodes(nodes.split_off(FULL / 2)))
+            }
+        };
+        let upper = Self::of(upper?);
+        *self = Self::of(std::mem::take(&mut self.below));
+        Some(upper)
+    }
+
+    /// Removes the job at a place, if it is there.
+    fn remove(&mut self, place: Place) -> Option<Entry> {
+        let gone = match &mut self.below {
+            Below::Jobs(jobs) => {
+                let at = jobs.partition_point(|other| other.place() < place);
+                jobs.get(at).filter(|found| found.place() == place)?;
+                jobs.remove(at)
+            }
+            Below::Nodes(nodes) => {
+                let at = nodes.partition_point(|node| node.bound < place);
+                let node = nodes.get_mut(at)?;
+                let gone = node.remove(place)?;
+                if node.is_empty() {
+                    nodes.remove(at);
+                }
+                gone
+            }
+        };
+        let class = class(gone.procs);
+        let (before, one) = (self.least[class], Least::of(&gone));
+        if before.procs == one.procs || before.estimate == one.estimate {
+            self.least[class] = self.least_of(class);
+        }
+        Some(gone)
+    }
+
+    fn least_of(&self, of: usize) -> Least {
+        match &self.below {
+            Below::Jobs(jobs) => {
+                let same = jobs.iter().filter(|job| class(job.procs) == of);
+                same.map(Least::of).fold(Least::OF_NONE, Least::and)
+            }
+            Below::Nodes(nodes) => {
+                nodes.iter().filter_map(|node| node.least.get(of)).copied().fold(Least::OF_NONE, Least::and)
+            }
+        }
+    }
+
+    /// The first job that fits, behind a place if there is one.
+    fn find(&self, behind: Option<Place>, window: BackfillWindow) -> Option<&Entry> {
+        if !self.may_fit(window) {
+            return None;
+        }
+        match &self.below {
+            Below::Jobs(jobs) => {
+                let from = behind.map_or(0, |behind| jobs.partition_point(|job| job.place() <= behind));
+                jobs[from..].iter().find(|job| window.takes(job.procs, job.estimate))
+            }
+            Below::Nodes(nodes) => {
+                let from = behind.map_or(0, |behind| nodes.partition_point(|node| node.bound <= behind));
+                let (first, others) = nodes.get(from..)?.split_first()?;
+                let found = first.find(behind, window);
+                found.or_else(|| others.iter().find_map(|node| node.find(None, window)))
+            }
+        }
+    }
+
+    fn get(&self, place: Place) -> Option<&Entry> {
+        match &self.below {
+            Below::Jobs(jobs) => {
+                let at = jobs.partition_point(|other| other.place() < place);
+                jobs.get(at).filter(|found| found.place() == place)
+            }
+            Below::Nodes(nodes) => nodes.get(nodes.partition_point(|node| node.bound < place))?.get(place),
+        }
+    }
+}
+
+/// Lowers what is the least of a class, if it is more.
+fn at_least(least: &mut Vec<Least>, class: usize, one: Least) {
+    if least.len() <= class {
+        least.resize(class + 1, Least::OF_NONE);
+    }
+    least[class] = least[class].and(one);
 }
 
 impl Queue {
@@ -111,106 +289,85 @@ impl Queue {
 
     /// The first job.
     pub fn first(&self) -> Option<&Entry> {
-        self.blocks.first().and_then(|block| block.entries.first())
+        self.iter().next()
     }
 
     /// All jobs in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.blocks.iter().flat_map(|block| &block.entries)
+    pub fn iter(&self) -> Fitting<'_> {
+        self.fitting(BackfillWindow::ANY)
+    }
+
+    /// The jobs that fit into the window, each if it were the only one, in order.
+    pub fn fitting(&self, window: BackfillWindow) -> Fitting<'_> {
+        let mut fitting = Fitting { window, jobs: [].iter(), nodes: SmallVec::new() };
+        fitting.enter(&self.root);
+        fitting
     }
 
     /// Inserts a job at its place.
     pub fn insert(&mut self, entry: Entry) {
-        let place = (entry.rank, entry.seq);
-        let at = self.block_of(place).min(self.blocks.len().saturating_sub(1));
-        let Some(block) = self.blocks.get_mut(at) else {
-            self.blocks.push(Block::of(vec![entry]));
-            return;
-        };
-        block.least_procs = block.least_procs.min(entry.procs);
-        block.least_estimate = block.least_estimate.min(entry.estimate);
-        let within = block.entries.partition_point(|other| (other.rank, other.seq) < place);
-        block.entries.insert(within, entry);
-        if block.entries.len() > FULL {
-            let upper = block.entries.split_off(FULL / 2);
-            block.refresh();
-            self.blocks.insert(at + 1, Block::of(upper));
+        if let Some(upper) = self.root.insert(entry) {
+            let lower = std::mem::take(&mut self.root);
+            self.root = Node::of(Below::Nodes(vec![lower, upper]));
         }
     }
 
-    /// Removes the job at `(rank, seq)`, if it is there.
-    pub fn remove(&mut self, rank: u128, seq: u64) -> Option<Entry> {
-        let block = self.block_of((rank, seq));
-        let entries = &self.blocks.get(block)?.entries;
-        let entry = entries.partition_point(|other| (other.rank, other.seq) < (rank, seq));
-        if entries.get(entry).is_none_or(|found| (found.rank, found.seq) != (rank, seq)) {
-            return None;
+    /// Removes the job at a place, if it is there.
+    pub fn remove(&mut self, place: Place) -> Option<Entry> {
+        let gone = self.root.remove(place)?;
+        while let Below::Nodes(nodes) = &mut self.root.below
+            && nodes.len() == 1
+        {
+            self.root = nodes.pop().unwrap_or_default();
         }
-        Some(self.remove_at(Cursor { block, entry }))
+        Some(gone)
     }
 
-    /// The job at `(rank, seq)`, if it is there.
-    pub fn get(&self, rank: u128, seq: u64) -> Option<&Entry> {
-        let entries = &self.blocks.get(self.block_of((rank, seq)))?.entries;
-        let at = entries.partition_point(|other| (other.rank, other.seq) < (rank, seq));
-        entries.get(at).filter(|found| (found.rank, found.seq) == (rank, seq))
+    /// The job at a place, if it is there.
+    pub fn get(&self, place: Place) -> Option<&Entry> {
+        self.root.get(place)
     }
 
-    /// The position of the first job at or after `cursor` that fits into the window.
+    /// The first job that fits into the window, behind a place if there is one.
     #[inline]
-    pub fn find(&self, cursor: Cursor, window: BackfillWindow) -> Option<Cursor> {
-        let Cursor { block: mut at, entry: mut from } = cursor;
-        while let Some(block) = self.blocks.get(at) {
-            if window.takes(block.least_procs, block.least_estimate) {
-                let mut rest = block.entries.get(from..).unwrap_or_default().iter();
-                if let Some(offset) = rest.position(|entry| window.takes(entry.procs, entry.estimate)) {
-                    return Some(Cursor { block: at, entry: from + offset });
-                }
+    pub fn find(&self, behind: Option<Place>, window: BackfillWindow) -> Option<&Entry> {
+        self.root.find(behind, window)
+    }
+}
+
+/// The jobs of a queue that fit into a window, in order.
+#[derive(Clone, Debug)]
+pub struct Fitting<'a> {
+    window: BackfillWindow,
+    jobs: std::slice::Iter<'a, Entry>,
+    /// What follows, on each level above.
+    nodes: SmallVec<[std::slice::Iter<'a, Node>; 4]>,
+}
+
+impl<'a> Fitting<'a> {
+    fn enter(&mut self, node: &'a Node) {
+        match &node.below {
+            _ if !node.may_fit(self.window) => {}
+            Below::Jobs(jobs) => self.jobs = jobs.iter(),
+            Below::Nodes(nodes) => self.nodes.push(nodes.iter()),
+        }
+    }
+}
+
+impl<'a> Iterator for Fitting<'a> {
+    type Item = &'a Entry;
+
+    fn next(&mut self) -> Option<&'a Entry> {
+        loop {
+            let window = self.window;
+            if let Some(job) = self.jobs.find(|job| window.takes(job.procs, job.estimate)) {
+                return Some(job);
             }
-            (at, from) = (at + 1, 0);
+            match self.nodes.last_mut()?.next() {
+                Some(node) => self.enter(node),
+                None => drop(self.nodes.pop()),
+            }
         }
-        None
-    }
-
-    /// The job at `cursor`.
-    ///
-    /// # Panics
-    /// As [`Queue::remove_at`].
-    pub fn at(&self, cursor: Cursor) -> Entry {
-        self.blocks[cursor.block].entries[cursor.entry]
-    }
-
-    /// Removes the job at `cursor`, which then points at the job after it.
-    ///
-    /// # Panics
-    /// If the cursor does not come from a search of this queue in its present state.
-    pub fn remove_at(&mut self, cursor: Cursor) -> Entry {
-        let last = self.blocks.len() == 1;
-        let block = &mut self.blocks[cursor.block];
-        let gone = block.entries.remove(cursor.entry);
-        if block.entries.is_empty() && !last {
-            self.blocks.remove(cursor.block);
-        } else if gone.procs == block.least_procs || gone.estimate == block.least_estimate {
-            block.refresh();
-        }
-        gone
-    }
-
-    /// The position after one job.
-    pub fn after(cursor: Cursor) -> Cursor {
-        Cursor { entry: cursor.entry + 1, ..cursor }
-    }
-
-    fn block_of(&self, place: (u128, u64)) -> usize {
-        // Most jobs are inserted at the end and removed at the beginning.
-        let before = |block: &Block| block.entries.last().is_some_and(|last| (last.rank, last.seq) < place);
-        if self.blocks.first().is_none_or(|first| !before(first)) {
-            return 0;
-        }
-        if self.blocks.last().is_some_and(before) {
-            return self.blocks.len();
-        }
-        self.blocks.partition_point(before)
     }
 }
 
@@ -225,47 +382,51 @@ mod tests {
         #[test]
         fn agrees_with_a_sorted_vector(
             jobs in proptest::collection::vec((0_u128..50, 1_u32..40, 0_u64..100), 0..400),
+            // Trees of more than two levels, too.
+            times in prop_oneof![9 => Just(1_u64), 1 => Just(40_u64)],
             windows in proptest::collection::vec((0_u32..40, 0_u64..100, 0_u32..20), 0..40),
-            withdrawn in proptest::collection::vec(any::<prop::sample::Index>(), 0..40),
+            withdrawn in proptest::collection::vec(any::<prop::sample::Index>(), 0..400),
         ) {
             let mut queue = Queue::new();
             let mut slow: Vec<Entry> = Vec::new();
-            for (seq, (rank, procs, estimate)) in jobs.into_iter().enumerate() {
-                let entry = Entry {
-                    rank, seq: seq as u64, job: JobKey(seq as u32), procs, estimate: Span::from_micros(estimate),
-                };
+            let all = jobs.iter().flat_map(|job| (0..times).map(move |time| (*job, time)));
+            for (seq, ((rank, procs, estimate), time)) in (0..).zip(all) {
+                let estimate = Span::from_micros(estimate + 50 * (time % 3));
+                let entry = Entry { rank: rank + u128::from(time % 7), seq, job: JobKey(seq as u32), procs, estimate };
                 queue.insert(entry);
                 slow.push(entry);
             }
-            slow.sort_by_key(|entry| (entry.rank, entry.seq));
+            slow.sort_by_key(Entry::place);
             for index in withdrawn {
                 if !slow.is_empty() {
                     let gone = slow.remove(index.index(slow.len()));
-                    prop_assert_eq!(queue.remove(gone.rank, gone.seq), Some(gone));
-                    prop_assert_eq!(queue.remove(gone.rank, gone.seq), None);
+                    prop_assert_eq!(queue.get(gone.place()), Some(&gone));
+                    prop_assert_eq!(queue.remove(gone.place()), Some(gone));
+                    prop_assert_eq!(queue.remove(gone.place()), None);
+                    prop_assert_eq!(queue.get(gone.place()), None);
                 }
             }
             for (free, time, extra) in windows {
                 let window = BackfillWindow { free, window: Span::from_micros(time), extra, awake: Awake::ALL };
-                let (mut cursor, mut from) = (Cursor::default(), 0);
+                let fitting = slow.iter().filter(|entry| window.takes(entry.procs, entry.estimate));
+                prop_assert!(queue.fitting(window).eq(fitting));
+                let (mut behind, mut from) = (None, 0);
                 // One scan that takes every other job that fits.
                 let mut take = false;
                 loop {
-                    let found = queue.find(cursor, window);
+                    let found = queue.find(behind, window).copied();
                     let expected = slow.iter().skip(from).position(|entry| window.takes(entry.procs, entry.estimate));
-                    prop_assert_eq!(found.map(|at| queue.at(at)), expected.map(|at| slow[from + at]));
-                    let (Some(at), Some(offset)) = (found, expected) else { break };
-                    from += offset;
+                    prop_assert_eq!(found, expected.map(|at| slow[from + at]));
+                    let (Some(entry), Some(offset)) = (found, expected) else { break };
+                    (behind, from) = (Some(entry.place()), from + offset);
                     if take {
-                        prop_assert_eq!(queue.remove_at(at), slow.remove(from));
-                        cursor = at;
+                        prop_assert_eq!(queue.remove(entry.place()), Some(slow.remove(from)));
                     } else {
-                        cursor = Queue::after(at);
                         from += 1;
                     }
                     take = !take;
                 }
-                prop_assert_eq!(queue.iter().count(), slow.len());
+                prop_assert!(queue.iter().eq(&slow));
                 prop_assert_eq!(queue.first(), slow.first());
             }
         }

@@ -39,10 +39,6 @@ pub struct Discrepancy {
     placed: Vec<Placed>,
 }
 
-/// Takes every job.
-const ANY: BackfillWindow =
-    BackfillWindow { free: u32::MAX, window: Span::MAX, extra: u32::MAX, awake: Awake::ALL };
-
 impl Discrepancy {
     /// A policy with these parameters.
     pub fn new(options: DiscrepancyOptions) -> Self {
@@ -77,7 +73,7 @@ impl Discrepancy {
     fn remove(&mut self, view: &View<'_>, entry: &Entry) {
         self.waiting.remove(&(view.job(entry.job).ready(), entry.seq, entry.job));
         if self.options.order.is_fixed() {
-            self.queue.remove(entry.rank, entry.seq);
+            self.queue.remove(entry.place());
         } else {
             self.by_factor.remove(entry);
         }
@@ -97,7 +93,7 @@ impl Discrepancy {
         }
         // Of a long queue the others are not looked at.
         let entries: Vec<Entry> = std::iter::from_fn(|| {
-            let first = self.by_factor.find(view.now(), ANY)?;
+            let first = self.by_factor.find(view.now(), BackfillWindow::ANY)?;
             self.by_factor.remove(&first)
         })
         .take(most)

@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 pub(super) use variants::info;
 
 use crate::local::{
-    Actions, Arrivals, Awake, BackfillWindow, Change, Cursor, Decision, Entry, FactorQueue, LocalPolicy,
-    Phase, Queue, Releases, Rule, View,
+    Actions, Arrivals, Awake, BackfillWindow, Change, Decision, Entry, FactorQueue, LocalPolicy, Phase,
+    Queue, Releases, Rule, View,
 };
 use crate::model::JobKey;
 use crate::units::{Span, Time};
@@ -125,7 +125,7 @@ impl Easy {
     /// Removes a job from those that wait. False if it is not there.
     fn dequeue(&mut self, entry: &Entry) -> bool {
         if self.order.is_fixed() {
-            self.queue.remove(entry.rank, entry.seq).is_some()
+            self.queue.remove(entry.place()).is_some()
         } else {
             self.by_factor.remove(entry).is_some()
         }
@@ -220,13 +220,14 @@ impl Easy {
 
     /// Backfills in the queue's own order.
     fn backfill_queue(&mut self, window: &mut BackfillWindow, view: &View<'_>, actions: &mut Actions) {
-        let mut cursor = Cursor::default();
-        while window.free > 0 {
-            let Some(at) = self.queue.find(cursor, *window) else { break };
-            let entry = self.queue.remove_at(at);
+        let mut last = None;
+        while window.free > 0
+            && let Some(entry) = self.queue.find(last, *window).copied()
+        {
+            self.queue.remove(entry.place());
             window.fill(entry);
             self.start(view, entry, actions);
-            cursor = at;
+            last = Some(entry.place());
         }
     }
 

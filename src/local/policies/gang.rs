@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use self::demand::Demands;
 use self::slots::Slots;
-use super::line::{Line, Place};
+use super::line::Line;
 use crate::local::{
-    Action, Actions, Change, LiveJob, LocalPolicy, Phase, Placement, Rule, StartEstimates, View,
+    Action, Actions, Change, LocalPolicy, Phase, Place, Placement, Rule, StartEstimates, View,
 };
 use crate::model::{EventCause, JobKey, ProcSet};
 use crate::sharing::{Load, Matrix, Packing, Priorities, TimeSlices};
@@ -156,24 +156,19 @@ struct State {
 impl Gang {
     /// Gang scheduling on these terms.
     pub fn new(terms: GangOptions) -> Self {
-        let line = Line::new(terms.priorities.clone(), terms.by_priority);
+        let line = Line::new(terms.priorities.clone(), terms.by_priority, terms.requests());
         Self { terms, line, waiting: Demands::default(), running: BTreeMap::new(), state: State::default() }
-    }
-
-    /// The size by which a waiting job is found: the least on which it may start.
-    fn least(terms: &GangOptions, live: &LiveJob, view: &View<'_>) -> u32 {
-        terms.target(live, view, Load::High)
     }
 
     fn arrive(&mut self, job: JobKey, view: &View<'_>) {
         let live = view.job(job);
-        self.line.add(job, Self::least(&self.terms, live, view), view);
+        self.line.add(job, &self.terms.requests_of(live, view), view);
         self.waiting.add(job, live, view, self.terms.reconfigure);
     }
 
     fn refill(&mut self, view: &View<'_>) {
         let Self { line, terms, waiting, .. } = self;
-        line.refill(view, |live| Self::least(terms, live, view));
+        line.refill(view, |live| terms.requests_of(live, view));
         *waiting = Demands::default();
         for job in view.jobs_in(Phase::Waiting) {
             waiting.add(job, view.job(job), view, terms.reconfigure);
@@ -353,6 +348,7 @@ impl LocalPolicy for Gang {
             | Change::Joined
             | Change::Suspended(_)
             | Change::Reserved
+            // No estimates or sizes of waiting jobs: commands that change them are refused.
             | Change::Altered { .. }
             | Change::Moved { .. } => {}
         }

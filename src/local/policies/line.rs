@@ -1,10 +1,10 @@
 //! Waiting jobs in the order of their priorities, and the parameters of these.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound::{Excluded, Unbounded};
 
-use crate::local::{LiveJob, Phase, View};
+use smallvec::SmallVec;
+
+use crate::local::{BackfillWindow, Entry, LiveJob, Phase, Place, Queue, View};
 use crate::model::{JobKey, Named, NamedError, ParamInfo};
 use crate::sharing::{Aging, Priorities};
 use crate::units::{Span, Time};
@@ -63,10 +63,9 @@ pub(super) fn priorities(named: &mut Named, default: &str) -> Result<Priorities,
 pub(super) struct Line {
     priorities: Priorities,
     by_priority: bool,
-    order: BTreeMap<Place, JobKey>,
-    /// The same for each size.
-    by_size: BTreeMap<u32, BTreeMap<Place, JobKey>>,
-    places: BTreeMap<JobKey, Waits>,
+    /// All jobs, found by each of what they may request. Ranks are the priorities, and since when jobs wait: also at the broker, and in earlier attempts.
+    queues: Vec<Queue>,
+    waiting: BTreeMap<JobKey, Waits>,
     /// When the priority of each job grows next, if it does.
     grows: BTreeSet<(Time, JobKey)>,
 }
@@ -76,85 +75,91 @@ pub(super) struct Line {
 struct Waits {
     place: Place,
     class: usize,
-    size: u32,
     /// When its priority grows next; [`Time::NEVER`] if it does not.
     grows: Time,
 }
 
-/// The place of a job.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    priority: Reverse<u32>,
-    /// Since when it waits: also at the broker, and in earlier attempts.
-    ready: Time,
-    seq: u64,
+/// How many processors a waiting job is to start on, and how long it has them at the most.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) procs: u32,
+    pub(super) span: Span,
+}
+
+/// What a job may request: the same number of requests for each job of a line.
+pub(super) type Requests = SmallVec<[Request; 3]>;
+
+impl Request {
+    /// What it asks for itself.
+    pub(super) fn own(live: &LiveJob) -> Requests {
+        SmallVec::from_iter([Self { procs: live.procs(), span: live.estimate() }])
+    }
 }
 
 impl Line {
-    pub(super) fn new(priorities: Priorities, by_priority: bool) -> Self {
-        Self {
-            priorities,
-            by_priority,
-            order: BTreeMap::new(),
-            by_size: BTreeMap::new(),
-            places: BTreeMap::new(),
-            grows: BTreeSet::new(),
+    /// A line of jobs that may request so many things.
+    pub(super) fn new(priorities: Priorities, by_priority: bool, requests: usize) -> Self {
+        let queues = vec![Queue::new(); requests];
+        Self { priorities, by_priority, queues, waiting: BTreeMap::new(), grows: BTreeSet::new() }
+    }
+
+    /// The jobs that wait now, and what each may request.
+    pub(super) fn refill(&mut self, view: &View<'_>, requests: impl Fn(&LiveJob) -> Requests) {
+        self.queues.fill(Queue::new());
+        self.waiting.clear();
+        self.grows.clear();
+        for job in view.jobs_in(Phase::Waiting) {
+            self.add(job, &requests(view.job(job)), view);
         }
     }
 
-    /// The jobs that wait now, each with a size to be found by.
-    pub(super) fn refill(&mut self, view: &View<'_>, size: impl Fn(&LiveJob) -> u32) {
-        self.order.clear();
-        self.by_size.clear();
-        self.places.clear();
-        self.grows.clear();
-        view.jobs_in(Phase::Waiting).into_iter().for_each(|job| self.add(job, size(view.job(job)), view));
-    }
-
-    /// Adds a job that is found by this size.
-    pub(super) fn add(&mut self, job: JobKey, size: u32, view: &View<'_>) {
+    /// Adds a job that may request these.
+    pub(super) fn add(&mut self, job: JobKey, requests: &[Request], view: &View<'_>) {
         let live = view.job(job);
-        let (class, seq) = (self.class(live), live.seq());
         let ready = if self.by_priority { live.ready() } else { Time::ZERO };
-        self.put(job, (class, size), Place { priority: Reverse(0), ready, seq }, view.now());
+        let (rank, seq) = self.place(job, (ready, live.seq()), self.class(live), view.now());
+        for (queue, Request { procs, span }) in self.queues.iter_mut().zip(requests) {
+            queue.insert(Entry { rank, seq, job, procs: *procs, estimate: *span });
+        }
     }
 
-    /// Puts a job where its priority places it now.
-    fn put(&mut self, job: JobKey, (class, size): (usize, u32), mut place: Place, now: Time) {
-        let mut grows = Time::NEVER;
+    /// The place of a job of this class, which waits since then, and when it has another one.
+    fn place(&mut self, job: JobKey, (ready, seq): (Time, u64), class: usize, now: Time) -> Place {
+        let (mut priority, mut grows) = (0, Time::NEVER);
         if self.by_priority {
-            let waited = now.since(place.ready);
-            place.priority = Reverse(self.priorities.of(class, waited));
+            let waited = now.since(ready);
+            priority = self.priorities.of(class, waited);
             let after = self.priorities.grows_after(class, waited);
-            if let Some(time) = after.and_then(|after| place.ready.checked_add(after)) {
+            if let Some(time) = after.and_then(|after| ready.checked_add(after)) {
                 grows = time;
                 self.grows.insert((grows, job));
             }
         }
-        self.order.insert(place, job);
-        self.by_size.entry(size).or_default().insert(place, job);
-        self.places.insert(job, Waits { place, class, size, grows });
+        let place = (rank(priority, ready), seq);
+        self.waiting.insert(job, Waits { place, class, grows });
+        place
     }
 
     /// Removes a job, if it is there.
     pub(super) fn remove(&mut self, job: JobKey) {
-        let Some(Waits { place, size, grows, .. }) = self.places.remove(&job) else { return };
-        self.order.remove(&place);
+        let Some(Waits { place, grows, .. }) = self.waiting.remove(&job) else { return };
         self.grows.remove(&(grows, job));
-        if let Some(same) = self.by_size.get_mut(&size) {
-            same.remove(&place);
-            if same.is_empty() {
-                self.by_size.remove(&size);
-            }
+        for queue in &mut self.queues {
+            queue.remove(place);
         }
     }
 
     /// Moves jobs up whose priority has grown by now.
     pub(super) fn age(&mut self, now: Time) {
-        while let Some((_, job)) = self.grows.first().copied().filter(|(time, _)| *time <= now) {
-            let Some(Waits { place, class, size, .. }) = self.places.get(&job).copied() else { break };
-            self.remove(job);
-            self.put(job, (class, size), place, now);
+        while let Some((time, job)) = self.grows.first().copied().filter(|(time, _)| *time <= now) {
+            self.grows.remove(&(time, job));
+            let Some(Waits { place, class, .. }) = self.waiting.get(&job).copied() else { break };
+            let (rank, seq) = self.place(job, (ready(place.0), place.1), class, now);
+            for queue in &mut self.queues {
+                if let Some(entry) = queue.remove(place) {
+                    queue.insert(Entry { rank, seq, ..entry });
+                }
+            }
         }
     }
 
@@ -165,27 +170,27 @@ impl Line {
 
     /// The first job.
     pub(super) fn first(&self) -> Option<JobKey> {
-        self.order.first_key_value().map(|(_, job)| *job)
+        self.queues.first()?.first().map(|first| first.job)
     }
 
     /// The jobs in order.
     pub(super) fn jobs(&self) -> impl Iterator<Item = JobKey> {
-        self.order.values().copied()
+        self.queues.iter().take(1).flat_map(Queue::iter).map(|entry| entry.job)
     }
 
     /// The first job behind this place; without one, the first of all.
     pub(super) fn after(&self, place: Option<Place>) -> Option<(Place, JobKey)> {
-        let from = place.map_or(Unbounded, Excluded);
-        self.order.range((from, Unbounded)).next().map(|(place, job)| (*place, *job))
+        self.fitting_after(place, 0, BackfillWindow::ANY)
     }
 
-    /// The first job behind this place whose size is at most `most`. It costs a look at each size.
-    pub(super) fn fitting_after(&self, place: Option<Place>, most: u32) -> Option<(Place, JobKey)> {
-        let from = place.map_or(Unbounded, Excluded);
-        let first = |jobs: &BTreeMap<Place, JobKey>| {
-            jobs.range((from, Unbounded)).next().map(|(place, job)| (*place, *job))
-        };
-        self.by_size.range(..=most).filter_map(|(_, jobs)| first(jobs)).min()
+    /// The first job behind this place that fits into a window with the request of this number.
+    pub(super) fn fitting_after(
+        &self,
+        place: Option<Place>,
+        request: usize,
+        window: BackfillWindow,
+    ) -> Option<(Place, JobKey)> {
+        self.queues.get(request)?.find(place, window).map(|entry| (entry.place(), entry.job))
     }
 
     /// The priority of a job that does not wait any more: that of its class, without its age.
@@ -197,4 +202,14 @@ impl Line {
     pub(super) fn class(&self, live: &LiveJob) -> usize {
         self.priorities.class(live.estimate())
     }
+}
+
+/// The rank of a job: the highest priority first, then since when it waits.
+fn rank(priority: u32, ready: Time) -> u128 {
+    u128::from(u32::MAX - priority) << u64::BITS | u128::from(ready.micros())
+}
+
+/// Since when a job of this rank waits.
+const fn ready(rank: u128) -> Time {
+    Time::from_micros(rank as u64)
 }

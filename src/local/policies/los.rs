@@ -99,7 +99,7 @@ impl Los {
     fn alter(&mut self, view: &View<'_>, job: JobKey) {
         let seq = view.job(job).seq();
         let rank = self.moved.get(&seq).copied().unwrap_or(BATCH);
-        if self.queue.remove(rank, seq).is_some() {
+        if self.queue.remove((rank, seq)).is_some() {
             self.queue.insert(Self::entry(view, job, rank));
         }
     }
@@ -107,7 +107,7 @@ impl Los {
     /// Removes a job from the batch queue.
     fn forget(&mut self, seq: u64) {
         let rank = self.moved.remove(&seq).unwrap_or(BATCH);
-        self.queue.remove(rank, seq);
+        self.queue.remove((rank, seq));
         self.skipped.remove(&seq);
     }
 
@@ -175,7 +175,7 @@ impl Los {
     /// The job of the batch queue with this place in the order of arrival.
     fn waiting(&self, seq: u64) -> Option<JobKey> {
         let rank = self.moved.get(&seq).copied().unwrap_or(BATCH);
-        self.queue.get(rank, seq).map(|entry| entry.job)
+        self.queue.get((rank, seq)).map(|entry| entry.job)
     }
 
     /// The reservation of a head that does not fit; `None` if it has none as far as can be foreseen.

@@ -13,7 +13,7 @@ use self::board::{Board, Procs};
 use self::crowds::{Crowd, Crowds, Kind, Member};
 use self::plan::{Delay, Plan};
 use super::equal_share::Loads;
-use super::line::Line;
+use super::line::{self, Line};
 use crate::local::{Action, Actions, Change, LiveJob, LocalPolicy, Placement, Rule, StartEstimates, View};
 use crate::model::{JobKey, ProcSet};
 use crate::sharing::{Coscheduling, Priorities, Share};
@@ -130,7 +130,7 @@ struct Starts {
 impl Scojo {
     /// SCOJO on these terms.
     pub fn new(terms: ScojoOptions) -> Self {
-        let line = Line::new(terms.priorities.clone(), terms.by_priority);
+        let line = Line::new(terms.priorities.clone(), terms.by_priority, 1);
         Self {
             crowds: Crowds::new(terms),
             line,
@@ -354,7 +354,7 @@ impl Room {
 impl LocalPolicy for Scojo {
     fn on(&mut self, change: Change, view: &View<'_>) {
         match change {
-            Change::Arrived(job) => self.line.add(job, view.job(job).procs(), view),
+            Change::Arrived(job) => self.line.add(job, &line::Request::own(view.job(job)), view),
             Change::Withdrawn(job) => self.line.remove(job),
             Change::Ended(job) => self.end(job),
             Change::Continued(job) => {
@@ -424,7 +424,7 @@ impl LocalPolicy for Scojo {
     }
 
     fn adopt(&mut self, view: &View<'_>) {
-        self.line.refill(view, LiveJob::procs);
+        self.line.refill(view, line::Request::own);
         self.running.clear();
         self.is_stale = true;
         if self.terms().level > 1 {

@@ -5,7 +5,7 @@
 //! does not fit, it is at the head of the queue, before those with a later start, as in LOS-D.
 
 use super::{Easy, backfills};
-use crate::local::{Actions, Awake, BackfillWindow, Cursor, Entry, ProfileAhead, Queue, View};
+use crate::local::{Actions, Awake, BackfillWindow, Entry, ProfileAhead, View};
 use crate::units::{Span, Time};
 
 /// The free processors, now and later, of a pass that plans.
@@ -151,18 +151,16 @@ impl Easy {
         view: &View<'_>,
         actions: &mut Actions,
     ) {
-        let (mut cursor, mut window) = (Cursor::default(), room.window(shadow));
+        let (mut last, mut window) = (None, room.window(shadow));
         while window.free > 0
-            && let Some(at) = self.queue.find(cursor, window)
+            && let Some(entry) = self.queue.find(last, window).copied()
         {
-            let entry = self.queue.at(at);
             if room.start(entry) {
-                self.queue.remove_at(at);
+                self.queue.remove(entry.place());
                 self.start(view, entry, actions);
-                (cursor, window) = (at, room.window(shadow));
-            } else {
-                cursor = Queue::after(at);
+                window = room.window(shadow);
             }
+            last = Some(entry.place());
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Gang, GangOptions, Resizes, Slots, Starts};
+use crate::local::policies::line::{Request, Requests};
 use crate::local::{LiveJob, Phase, View};
 use crate::model::{EventCause, JobKey, ProcSet, Size};
 use crate::sharing::{Load, Sizes};
@@ -11,13 +12,42 @@ use crate::units::{Rate, Span, Time, Work};
 impl GangOptions {
     /// How many processors a job is to start on.
     pub(super) fn target(&self, live: &LiveJob, view: &View<'_>, load: Load) -> u32 {
+        let target = self.target_of_all(live, view, load);
+        // No job waits that prefers more than there is now.
+        target.min(there_are(view)).max(live.procs().min(target))
+    }
+
+    /// The same if no processors are down.
+    fn target_of_all(&self, live: &LiveJob, view: &View<'_>, load: Load) -> u32 {
         if !self.adapts || matches!(live.size(), Size::Rigid(_)) {
             return live.procs();
         }
-        let (sizes, unit) = (sizes(live, view), view.allocation_unit().max(1));
-        let target = in_blocks(sizes.to_start(load), sizes.best(), sizes, view);
-        // No job waits that prefers more than there is now.
-        target.min(view.capacity() / unit * unit).max(sizes.best().min(target))
+        let sizes = sizes(live, view);
+        in_blocks(sizes.to_start(load), sizes.best(), sizes, view)
+    }
+}
+
+/// The loads for which jobs may have other targets.
+const LOADS: [Load; 3] = [Load::Low, Load::Normal, Load::High];
+
+impl GangOptions {
+    /// How many requests each job has.
+    pub(super) fn requests(&self) -> usize {
+        if self.adapts { LOADS.len() } else { 1 }
+    }
+
+    /// The number of a job's request under this load.
+    pub(super) fn request(&self, load: Load) -> usize {
+        LOADS.iter().position(|of| *of == load).filter(|_| self.adapts).unwrap_or(0)
+    }
+
+    /// What a waiting job requests under each load while all processors are there. With fewer it may be on fewer under a low load.
+    pub(super) fn requests_of(&self, live: &LiveJob, view: &View<'_>) -> Requests {
+        let request = |load: &Load| {
+            let procs = self.target_of_all(live, view, *load);
+            Request { procs, span: self.lasts(alone(live, procs)) }
+        };
+        LOADS[..self.requests()].iter().map(request).collect()
     }
 }
 
@@ -30,6 +60,12 @@ pub(super) fn sizes(live: &LiveJob, view: &View<'_>) -> Sizes {
     let (least, most) = (rounded(live.size().min()).clamp(1, best), rounded(live.size().max()));
     // They ascend.
     Sizes::new(least, best, most.min(there_are).max(best)).unwrap_or_else(|_| Sizes::only(best))
+}
+
+/// The processors that there are now, in whole blocks.
+pub(super) fn there_are(view: &View<'_>) -> u32 {
+    let unit = view.allocation_unit().max(1);
+    view.capacity() / unit * unit
 }
 
 /// A target in whole blocks: rounded up for a job that grows and down for one that shrinks, as halves are.

@@ -2,19 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::adapt::{alone, rescaled};
-use super::{Backfilling, Gang, Place, Slots, Starts};
-use crate::local::{LiveJob, Phase, Profile, View};
+use super::adapt::{alone, rescaled, there_are};
+use super::{Backfilling, Gang, Slots, Starts};
+use crate::local::policies::line::Request;
+use crate::local::{BackfillWindow, LiveJob, Phase, Place, Profile, View};
 use crate::model::{EventCause, JobKey, ProcSet};
 use crate::sharing::Load;
 use crate::units::{Rate, Span, Time};
-
-/// A waiting job: how many processors it is to start on, and how long it has them at the most.
-#[derive(Copy, Clone, Debug)]
-struct Request {
-    procs: u32,
-    span: Span,
-}
 
 /// Free processors of each slot from now on, if each job runs at the rate that is guaranteed until its estimate is done.
 #[derive(Debug)]
@@ -23,6 +17,34 @@ struct Plan {
     /// What a slot has in which no job is.
     processors: u32,
     slots: Vec<Profile>,
+}
+
+/// What is kept for the first job that does not fit: it is to start in this slot after so much time, and leaves so many processors of it then.
+#[derive(Copy, Clone, Debug)]
+struct Kept {
+    slot: usize,
+    window: Span,
+    extra: u32,
+}
+
+impl Kept {
+    /// Takes the jobs that may start beside it.
+    fn window(&self, slots: &Slots<'_>) -> BackfillWindow {
+        // In other slots they delay nobody.
+        let extra = slots.most_beside(self.slot).max(self.extra);
+        BackfillWindow { free: slots.most(), window: self.window, extra, awake: slots.awake() }
+    }
+
+    /// The slot in which a job starts that does not delay it, if there is one.
+    fn slot(&mut self, slots: &Slots<'_>, job: Request) -> Option<usize> {
+        let is_longer = slots.holds(job.procs, job.span) > self.window;
+        let may = |slot| slot != self.slot || !is_longer || job.procs <= self.extra;
+        let slot = slots.fit_where(job.procs, may)?;
+        if slot == self.slot && is_longer {
+            self.extra -= job.procs;
+        }
+        Some(slot)
+    }
 }
 
 impl Plan {
@@ -57,30 +79,22 @@ impl Gang {
     ) -> Option<Time> {
         let (first, head) = self.line.after(last)?;
         // Nothing is planned if no job could start.
-        self.line.fitting_after(Some(first), slots.most())?;
+        self.line.fitting_after(Some(first), self.terms.request(load), self.of_size(view, load, slots))?;
         match self.terms.backfilling {
             Backfilling::None => None,
             Backfilling::Greedy => {
-                self.try_all(view, load, first, slots, started, |slots, job| slots.fit(job.procs));
+                self.try_all(view, load, first, None, slots, started);
                 None
             }
             Backfilling::Easy => {
                 let plan = self.plan(view, resized, slots, started);
                 let head = self.request(head, view, load);
-                let (shadow, reserved) = plan.earliest(Span::TICK, head.procs)?;
-                let spare = plan.slots[reserved].free_at(shadow);
-                let mut extra = u32::try_from(spare).unwrap_or(0).saturating_sub(head.procs);
-                let window = shadow.since(view.now());
-                self.try_all(view, load, first, slots, started, |slots, job| {
-                    let held = slots.holds(job.procs, job.span);
-                    let may = |slot| slot != reserved || held <= window || job.procs <= extra;
-                    let slot = slots.fit_where(job.procs, may)?;
-                    if slot == reserved && held > window {
-                        extra -= job.procs;
-                    }
-                    Some(slot)
-                });
-                Some(shadow)
+                let (time, slot) = plan.earliest(Span::TICK, head.procs)?;
+                let spare = plan.slots[slot].free_at(time);
+                let extra = u32::try_from(spare).unwrap_or(0).saturating_sub(head.procs);
+                let kept = Kept { slot, window: time.since(view.now()), extra };
+                self.try_all(view, load, first, Some(kept), slots, started);
+                Some(time)
             }
             Backfilling::Conservative => {
                 self.plan_all(view, load, last, resized, slots, started);
@@ -89,24 +103,68 @@ impl Gang {
         }
     }
 
-    /// Tries all jobs behind a place that might fit, in order.
+    /// Takes jobs that are not larger than what is free in a slot.
+    fn of_size(&self, view: &View<'_>, load: Load, slots: &Slots<'_>) -> BackfillWindow {
+        let most = slots.most();
+        // One that would be on more processors than there are now may be on all that there are.
+        let is_all = self.terms.adapts && load == Load::Low && most >= there_are(view);
+        if is_all { BackfillWindow::ANY } else { BackfillWindow::of_size(most) }
+    }
+
+    /// Starts all jobs behind a place that may, in order.
     fn try_all(
         &self,
         view: &View<'_>,
         load: Load,
         behind: Place,
+        mut kept: Option<Kept>,
         slots: &mut Slots<'_>,
         started: &mut Vec<Starts>,
-        mut slot_of: impl FnMut(&Slots<'_>, Request) -> Option<usize>,
     ) {
-        let mut last = behind;
-        while let Some((place, job)) = self.line.fitting_after(Some(last), slots.most()) {
+        let (mut last, request) = (behind, self.terms.request(load));
+        loop {
+            let all = self.of_size(view, load, slots);
+            let window = match &kept {
+                Some(kept) if all != BackfillWindow::ANY => kept.window(slots),
+                _ => all,
+            };
+            let Some((place, job)) = self.line.fitting_after(Some(last), request, window) else { break };
             last = place;
             let request = self.request(job, view, load);
-            if let Some(slot) = slot_of(slots, request) {
+            let slot = match &mut kept {
+                Some(kept) => kept.slot(slots, request),
+                None => slots.fit(request.procs),
+            };
+            debug_assert!(slot.is_some() || all == BackfillWindow::ANY, "one that is found starts");
+            if let Some(slot) = slot {
                 start(view, (job, request.procs), slot, slots, started);
             }
         }
+        debug_assert!(self.none_is_left(view, load, behind, kept, slots, started), "one that may starts");
+    }
+
+    /// Whether none of the next jobs behind a place may still start.
+    fn none_is_left(
+        &self,
+        view: &View<'_>,
+        load: Load,
+        behind: Place,
+        kept: Option<Kept>,
+        slots: &Slots<'_>,
+        started: &[Starts],
+    ) -> bool {
+        let next = |place: &Option<Place>| self.line.after(*place).map(|(place, _)| Some(place));
+        let places = std::iter::successors(Some(Some(behind)), next).take(100);
+        let mut waits = places.filter_map(|place| self.line.after(place));
+        waits.all(|(_, job)| {
+            let request = self.request(job, view, load);
+            let mut kept = kept;
+            started.iter().any(|started| started.job == job)
+                || kept
+                    .as_mut()
+                    .map_or_else(|| slots.fit(request.procs), |kept| kept.slot(slots, request))
+                    .is_none()
+        })
     }
 
     /// Plans the jobs behind a place in order, and starts those that are planned for now: each delays none of those before it.
@@ -123,7 +181,10 @@ impl Gang {
         let (mut last, mut passed) = (last, 0);
         while passed <= self.terms.lookahead
             && let Some((place, job)) = self.line.after(last)
-            && self.line.fitting_after(last, slots.most()).is_some()
+            && self
+                .line
+                .fitting_after(last, self.terms.request(load), self.of_size(view, load, slots))
+                .is_some()
         {
             last = Some(place);
             let request = self.request(job, view, load);

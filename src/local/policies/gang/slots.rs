@@ -58,6 +58,17 @@ impl<'a> Slots<'a> {
         self.free.iter().copied().max().unwrap_or(0)
     }
 
+    /// The same without one of the slots.
+    pub(super) fn most_beside(&self, slot: usize) -> u32 {
+        let others = (0..).zip(&self.free).filter(|(other, _)| *other != slot);
+        others.map(|(_, free)| *free).max().unwrap_or(0)
+    }
+
+    /// Free processors of machines that are awake.
+    pub(super) fn awake(&self) -> Awake {
+        self.awake
+    }
+
     /// How many slots there are, with one that is not in use yet.
     pub(super) fn len(&self) -> usize {
         self.free.len()

@@ -2,9 +2,7 @@
 
 use super::packing::Item;
 use super::{Dedicated, Los, ShadowRule};
-use crate::local::{
-    Actions, Awake, BackfillWindow, Cursor, Entry, FreezeFacts, Packing, ProfileAhead, Queue, Rule, View,
-};
+use crate::local::{Actions, Awake, BackfillWindow, Entry, FreezeFacts, Packing, ProfileAhead, Rule, View};
 use crate::units::{Span, Time};
 
 /// The free processors of a pass.
@@ -81,13 +79,7 @@ impl Los {
             extra: freeze.map_or(free, |freeze| freeze.extra),
             awake: Awake::ALL,
         };
-        let mut cursor = Cursor::default();
-        let next = move || {
-            let at = self.queue.find(cursor, window)?;
-            cursor = Queue::after(at);
-            Some(self.queue.at(at))
-        };
-        std::iter::from_fn(next).take(self.options.lookahead as usize)
+        self.queue.fitting(window).copied().take(self.options.lookahead as usize)
     }
 
     /// Time until the freeze end: a job that starts now and runs longer than this still runs then.
