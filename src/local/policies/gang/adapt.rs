@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Gang, GangOptions, Resizes, Slots, Starts};
+use super::{Backfilling, Gang, GangOptions, Resizes, Slots, Starts};
 use crate::local::policies::line::{Request, Requests};
 use crate::local::{LiveJob, Phase, View};
 use crate::model::{EventCause, JobKey, ProcSet, Size};
@@ -31,14 +31,14 @@ impl GangOptions {
 const LOADS: [Load; 3] = [Load::Low, Load::Normal, Load::High];
 
 impl GangOptions {
-    /// How many requests each job has.
+    /// How many requests each job has. Without backfilling none is found by them.
     pub(super) fn requests(&self) -> usize {
-        if self.adapts { LOADS.len() } else { 1 }
+        if self.adapts && self.backfilling != Backfilling::None { LOADS.len() } else { 1 }
     }
 
     /// The number of a job's request under this load.
     pub(super) fn request(&self, load: Load) -> usize {
-        LOADS.iter().position(|of| *of == load).filter(|_| self.adapts).unwrap_or(0)
+        LOADS.iter().position(|of| *of == load).filter(|at| *at < self.requests()).unwrap_or(0)
     }
 
     /// What a waiting job requests under each load while all processors are there. With fewer it may be on fewer under a low load.
